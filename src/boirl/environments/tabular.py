@@ -1,0 +1,189 @@
+"""Markov decision processes with finitely many states and actions, without a reward."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from boirl.errors import InvalidInputError
+from boirl.rewards import RewardFamily, Transitions
+from boirl.rewards.family import as_float64
+from boirl.types import FloatArray, IntArray
+
+ROW_SUM_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class TabularMDP:
+    """States `0..S-1`, actions `0..A-1`, sparse dynamics, discount and start distribution.
+
+    Args:
+        transition: Row `s * A + a` holds the distribution of the state after `a` in `s`,
+            `(S * A) x S`.
+        n_actions: `A`.
+        gamma: Discount in `(0, 1]`.
+        start: Distribution of the first state, `S`.
+
+    Most people call `from_next_states` (deterministic) or `from_probabilities` (stochastic).
+    """
+
+    transition: sp.csr_array
+    n_actions: int
+    gamma: float
+    start: FloatArray
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.gamma <= 1.0:
+            raise InvalidInputError(f"gamma is {self.gamma}; expected a number in (0, 1]")
+        rows, n_states = self.transition.shape
+        if rows != n_states * self.n_actions:
+            raise InvalidInputError(
+                f"the dynamics have {rows} rows for {n_states} states and {self.n_actions} "
+                f"actions; expected {n_states * self.n_actions}, a row a state-action"
+            )
+        values = self.transition.data
+        sums = self.transition.sum(axis=1)
+        wrong = np.flatnonzero(~(np.abs(sums - 1.0) <= ROW_SUM_TOLERANCE))
+        if values.size and not values.min() >= 0.0:
+            raise InvalidInputError("the dynamics hold a negative or NaN probability")
+        if wrong.size:
+            state, action = divmod(int(wrong[0]), self.n_actions)
+            raise InvalidInputError(
+                f"the probabilities after state {state}, action {action} sum to "
+                f"{sums[wrong[0]]:g}; expected 1 (an action that does nothing stays in place)"
+            )
+        if self.start.shape != (n_states,) or not abs(self.start.sum() - 1.0) <= 1e-9:
+            raise InvalidInputError(
+                f"the start distribution has shape {self.start.shape} and sum "
+                f"{self.start.sum():g}; expected {n_states} probabilities that sum to 1"
+            )
+        if self.start.min() < 0.0:
+            raise InvalidInputError("the start distribution holds a negative probability")
+
+    @classmethod
+    def from_next_states(
+        cls, next_states: ArrayLike, gamma: float, start: ArrayLike | None = None
+    ) -> TabularMDP:
+        """Deterministic dynamics: `next_states[s, a]` is the state after `a` in `s`, `S x A`."""
+        table = np.asarray(next_states)
+        if table.ndim != 2 or not np.issubdtype(table.dtype, np.integer):
+            raise InvalidInputError(
+                f"next_states has shape {table.shape} and type {table.dtype}; expected an array "
+                "of whole numbers, S x A"
+            )
+        n_states, n_actions = table.shape
+        outside = np.argwhere((table < 0) | (table >= n_states))
+        if outside.size:
+            state, action = outside[0]
+            raise InvalidInputError(
+                f"action {action} in state {state} leads to state {table[state, action]}; "
+                f"expected a state from 0 to {n_states - 1}"
+            )
+        rows = n_states * n_actions
+        transition = sp.csr_array(
+            (np.ones(rows), table.reshape(-1), np.arange(rows + 1)), shape=(rows, n_states)
+        )
+        return cls(transition, n_actions, float(gamma), _distribution(start, n_states))
+
+    @classmethod
+    def from_probabilities(
+        cls, probabilities: Any, gamma: float, start: ArrayLike | None = None
+    ) -> TabularMDP:
+        """Stochastic dynamics, from an array `S x A x S` or from `A` sparse matrices `S x S`."""
+        if isinstance(probabilities, Sequence):
+            n_actions, n_states = len(probabilities), probabilities[0].shape[0]
+            by_action = sp.vstack([sp.csr_array(matrix) for matrix in probabilities]).tocsr()
+            order = np.arange(n_actions * n_states).reshape(n_actions, n_states).T.reshape(-1)
+            transition = sp.csr_array(by_action[order])
+        else:
+            dense = np.asarray(probabilities, dtype=np.float64)
+            if dense.ndim != 3 or dense.shape[0] != dense.shape[2]:
+                raise InvalidInputError(
+                    f"probabilities have shape {dense.shape}; expected S x A x S, or a list of A "
+                    "sparse matrices S x S"
+                )
+            n_states, n_actions = dense.shape[:2]
+            transition = sp.csr_array(dense.reshape(-1, n_states))
+        return cls(transition, n_actions, float(gamma), _distribution(start, n_states))
+
+    @property
+    def n_states(self) -> int:
+        return int(self.transition.shape[1])
+
+    @cached_property
+    def next_states(self) -> IntArray | None:
+        """`S x A` where the dynamics are deterministic, else None."""
+        matrix = self.transition
+        one_each = matrix.nnz == matrix.shape[0] and bool((np.diff(matrix.indptr) == 1).all())
+        if not one_each:
+            return None
+        return matrix.indices.reshape(self.n_states, self.n_actions).astype(np.int64)
+
+    def expect_next(self, values: FloatArray) -> FloatArray:
+        """Expected value after each state-action: `n x S` to `n x S x A`."""
+        if self.next_states is not None:
+            return np.take(values, self.next_states, axis=1)
+        expected: FloatArray = (self.transition @ values.T).T
+        return expected.reshape(len(values), self.n_states, self.n_actions)
+
+    def expected_rewards(self, reward: RewardFamily, thetas: FloatArray) -> FloatArray:
+        """Expected reward of every state-action, `n x S x A`, or `n x S x 1` on states alone."""
+        theta = as_float64(thetas)
+        states = np.arange(self.n_states)
+        if reward.depends_on == "state":
+            rewards = reward(theta, Transitions(states)).numpy()[..., None]
+        elif reward.depends_on == "state_action":
+            every = np.repeat(states, self.n_actions)
+            actions = np.tile(np.arange(self.n_actions), self.n_states)
+            rewards = reward(theta, Transitions(every, actions)).numpy()
+            rewards = rewards.reshape(len(thetas), self.n_states, self.n_actions)
+        else:
+            matrix = self.transition
+            rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+            steps = Transitions(
+                rows // self.n_actions, rows % self.n_actions, matrix.indices.astype(np.int64)
+            )
+            weighted = sp.csr_array((matrix.data, (rows, np.arange(len(rows)))))
+            rewards = (weighted @ reward(theta, steps).numpy().T).T
+            rewards = rewards.reshape(len(thetas), self.n_states, self.n_actions)
+        if not np.isfinite(rewards).all():
+            theta_number, state = np.argwhere(~np.isfinite(rewards))[0][:2]
+            raise InvalidInputError(
+                f"the reward of state {state} is not finite for theta "
+                f"{tuple(thetas[theta_number].tolist())}; expected finite rewards all over the box"
+            )
+        return np.ascontiguousarray(rewards)
+
+    def sample_next(
+        self, states: IntArray, actions: IntArray, rng: np.random.Generator
+    ) -> IntArray:
+        """Draw the next state of many state-actions at once, `n`."""
+        if self.next_states is not None:
+            return self.next_states[states, actions]
+        # One cumulative sum serves all rows: row r lives in (r, r + 1], so that a single sorted
+        # search finds the drawn entry of every row.
+        rows = states * self.n_actions + actions
+        positions = np.searchsorted(self._cumulative, rows + rng.random(len(rows)), side="right")
+        last = self.transition.indptr[rows + 1] - 1
+        return self.transition.indices[np.minimum(positions, last)].astype(np.int64)
+
+    @cached_property
+    def _cumulative(self) -> FloatArray:
+        matrix = self.transition
+        total = np.cumsum(matrix.data)
+        before = np.concatenate([[0.0], total])[matrix.indptr[:-1]]
+        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+        within = np.clip(total - before[rows], 0.0, 1.0)
+        return rows + within
+
+
+def _distribution(start: ArrayLike | None, n_states: int) -> FloatArray:
+    if start is None:
+        return np.full(n_states, 1.0 / n_states)
+    return np.array(start, dtype=np.float64)

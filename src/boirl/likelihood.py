@@ -1,0 +1,38 @@
+"""How well a policy explains demonstrations. Every algorithm measures it here and only here."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from boirl.demonstrations import Demonstrations
+from boirl.types import FloatArray, IntArray
+
+
+class Policy(Protocol):
+    """Anything that gives the log probability of `T` actions."""
+
+    def log_prob(self, states: IntArray, actions: IntArray) -> FloatArray: ...
+
+
+def negative_log_likelihood(policy: Policy, demonstrations: Demonstrations) -> float:
+    """`-(1/N) sum over all trajectories and steps of log pi(a|s)`; no dynamics term."""
+    log_probs = policy.log_prob(demonstrations.states, demonstrations.actions)
+    return float(-log_probs.sum() / len(demonstrations))
+
+
+def negative_log_likelihoods(
+    log_policies: FloatArray, demonstrations: Demonstrations
+) -> FloatArray:
+    """The same for a batch of tabular policies `n x S x A`: `n` numbers.
+
+    Steps are counted by state-action first, so that a trajectory more costs nothing.
+    """
+    n_actions = log_policies.shape[2]
+    pairs, counts = np.unique(
+        demonstrations.states * n_actions + demonstrations.actions, return_counts=True
+    )
+    visited = log_policies.reshape(len(log_policies), -1)[:, pairs]
+    totals: FloatArray = visited @ counts
+    return -totals / len(demonstrations)

@@ -1,0 +1,84 @@
+"""Policies on finitely many states: probabilities, sampling and exact expected returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from boirl.demonstrations import Demonstrations
+from boirl.environments import TabularMDP
+from boirl.types import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class TabularPolicy:
+    """Log probability of each action in each state, `S x A`, and the values behind it, `S`."""
+
+    log_probabilities: FloatArray
+    values: FloatArray | None = None
+
+    @classmethod
+    def uniform(cls, mdp: TabularMDP) -> TabularPolicy:
+        """Every action equally likely everywhere."""
+        shape = (mdp.n_states, mdp.n_actions)
+        return cls(np.full(shape, -np.log(mdp.n_actions)))
+
+    @property
+    def probabilities(self) -> FloatArray:
+        return np.exp(self.log_probabilities)
+
+    def log_prob(self, states: IntArray, actions: IntArray) -> FloatArray:
+        """Log probability of each of `T` actions."""
+        return self.log_probabilities[states, actions]
+
+    def sample(
+        self, mdp: TabularMDP, starts: IntArray, horizon: int, rng: np.random.Generator
+    ) -> Demonstrations:
+        """Roll out a trajectory of `horizon` steps from each of `N` starts, all at once."""
+        cumulative = np.cumsum(self.probabilities, axis=1)
+        # The last action takes what rounding leaves over.
+        cumulative[:, -1] = np.inf
+        visited = np.empty((len(starts), horizon + 1), dtype=np.int64)
+        actions = np.empty((len(starts), horizon), dtype=np.int64)
+        visited[:, 0] = starts
+        for step in range(horizon):
+            states = visited[:, step]
+            drawn = rng.random(len(starts))[:, None]
+            actions[:, step] = (drawn >= cumulative[states]).sum(axis=1)
+            visited[:, step + 1] = mdp.sample_next(states, actions[:, step], rng)
+        return Demonstrations(
+            states=visited[:, :-1].reshape(-1),
+            actions=actions.reshape(-1),
+            next_states=visited[:, 1:].reshape(-1),
+            lengths=np.full(len(starts), horizon),
+        )
+
+
+def expected_return(
+    mdp: TabularMDP,
+    log_policies: FloatArray,
+    rewards: FloatArray,
+    start: FloatArray,
+    horizon: int,
+) -> FloatArray:
+    """Exact expected discounted return of policies over a finite horizon, no sampling.
+
+    Args:
+        mdp: The dynamics and the discount.
+        log_policies: `n x S x A`.
+        rewards: Expected reward of a state-action, `S x A` or `S x 1`.
+        start: Distribution of the first state, `S`.
+        horizon: Number of rewards summed, `sum_{t < horizon} gamma^t E[r_t]`.
+
+    Returns:
+        `n` returns.
+    """
+    policies = np.exp(log_policies)
+    immediate = (policies * rewards).sum(axis=2)
+    values = np.zeros_like(immediate)
+    for _ in range(horizon):
+        following = np.einsum("nsa,nsa->ns", policies, mdp.expect_next(values))
+        values = immediate + mdp.gamma * following
+    returns: FloatArray = values @ start
+    return returns

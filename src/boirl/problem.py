@@ -1,0 +1,235 @@
+"""A problem: an environment, a reward family, demonstrations and a way to solve for a policy."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boirl.demonstrations import UNKNOWN, Demonstrations
+from boirl.environments import TabularMDP
+from boirl.errors import BoirlWarning, DemonstrationError, InvalidInputError, SolverError
+from boirl.likelihood import negative_log_likelihood, negative_log_likelihoods
+from boirl.policies import TabularPolicy, TabularSolver, expected_return
+from boirl.rewards import RewardFamily
+from boirl.types import Box, Evaluation, FloatArray, IntArray
+
+BATCH_ENTRIES = 4_000_000
+"""State-actions solved at once in a batch of thetas; bounds the memory of `nll_batch`."""
+
+P = TypeVar("P")
+
+
+class Problem(ABC, Generic[P]):
+    """What a search needs to know; `P` is the type of its policies.
+
+    Attributes:
+        name: Shown in reports.
+        reward: The family whose theta is sought.
+        demonstrations: What is to be explained.
+        gamma: Discount.
+        truth: Theta of the demonstrator where it is known, in the order of the free parameters.
+        recipe: Name and options for `load_problem`, where the problem came from there.
+    """
+
+    name: str
+    reward: RewardFamily
+    demonstrations: Demonstrations
+    truth: tuple[float, ...] | None
+    recipe: Mapping[str, Any] | None
+
+    @property
+    @abstractmethod
+    def gamma(self) -> float: ...
+
+    @property
+    def box(self) -> Box:
+        """Names and bounds of the free parameters."""
+        return self.reward.box
+
+    @abstractmethod
+    def policy(self, theta: ArrayLike) -> P:
+        """The policy that is good for theta; raises `SolverError` where there is none."""
+
+    @abstractmethod
+    def evaluate(self, theta: ArrayLike, seed: int | None = None) -> Evaluation:
+        """The NLL of the demonstrations under the policy of theta; a failed solver is told."""
+
+    @abstractmethod
+    def nll_batch(self, thetas: ArrayLike) -> FloatArray:
+        """NLL of `n` thetas, NaN where the solver failed."""
+
+    @abstractmethod
+    def roll_out(
+        self, policy: P | None, starts: IntArray, horizon: int, rng: np.random.Generator
+    ) -> Demonstrations:
+        """A trajectory from each start, under a policy or (None) uniformly random actions."""
+
+    @abstractmethod
+    def behaviour_distances(self, policies: Sequence[P]) -> FloatArray:
+        """How differently `n` policies act where the demonstrations went, `n x n`, in [0, 1]."""
+
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """Changes when anything changes that an NLL depends on."""
+
+
+@dataclass(frozen=True, eq=False)
+class TabularProblem(Problem[TabularPolicy]):
+    """A problem with known dynamics on finitely many states.
+
+    Args:
+        mdp: The dynamics.
+        reward: The family whose theta is sought.
+        demonstrations: What is to be explained.
+        solver: Operator, inverse temperature and tolerance.
+        horizon: Steps over which `esor` sums; by default the longest demonstration.
+        truth: Theta of the demonstrator where it is known.
+    """
+
+    mdp: TabularMDP
+    reward: RewardFamily
+    demonstrations: Demonstrations
+    solver: TabularSolver = field(default_factory=TabularSolver)
+    horizon: int = 0
+    truth: tuple[float, ...] | None = None
+    name: str = "unnamed"
+    recipe: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        set_field = object.__setattr__
+        set_field(self, "demonstrations", self._check_demonstrations(self.demonstrations))
+        set_field(self, "horizon", self.horizon or int(self.demonstrations.lengths.max()))
+        if self.truth is not None:
+            set_field(self, "truth", tuple(self.box.check(self.truth)[0].tolist()))
+
+    @property
+    def gamma(self) -> float:
+        return self.mdp.gamma
+
+    def with_demonstrations(self, demonstrations: Demonstrations) -> TabularProblem:
+        """The same problem with other demonstrations to explain."""
+        return replace(self, demonstrations=demonstrations)
+
+    def policy(self, theta: ArrayLike) -> TabularPolicy:
+        return self.solver.solve(self.mdp, self._rewards(theta)[0])
+
+    def evaluate(self, theta: ArrayLike, seed: int | None = None) -> Evaluation:
+        rewards = self._rewards(theta)
+        began = time.perf_counter()
+        chosen = tuple(self.box.check(theta)[0].tolist())
+        try:
+            policy = self.solver.solve(self.mdp, rewards[0])
+        except SolverError as error:
+            nll, failure = float("nan"), str(error)
+        else:
+            nll, failure = negative_log_likelihood(policy, self.demonstrations), None
+        seconds = time.perf_counter() - began
+        return Evaluation(chosen, nll, seconds=seconds, seed=seed, failure=failure)
+
+    def nll_batch(self, thetas: ArrayLike) -> FloatArray:
+        checked = self.box.check(thetas)
+        size = max(1, BATCH_ENTRIES // (self.mdp.n_states * self.mdp.n_actions))
+        parts = []
+        for first in range(0, len(checked), size):
+            rewards = self._rewards(checked[first : first + size])
+            solution = self.solver.solve_batch(self.mdp, rewards)
+            nll = negative_log_likelihoods(solution.log_policies, self.demonstrations)
+            parts.append(np.where(solution.converged, nll, np.nan))
+        return np.concatenate(parts)
+
+    def esor(self, theta: ArrayLike) -> Any:
+        """Expected discounted *true* reward of the policy of theta: the ESOR of the paper.
+
+        Exact: no sampling. Starts are those of the demonstrations, the sum runs over `horizon`
+        steps. A float for one theta, an array `n` for rows of thetas.
+
+        Raises:
+            SolverError: A theta has no policy.
+        """
+        if self.truth is None:
+            raise InvalidInputError(
+                f"problem {self.name!r} has no known truth, so there is no true reward to sum; "
+                "pass truth=... where the demonstrator's theta is known"
+            )
+        true_rewards = self._rewards(self.truth)[0]
+        solution = self.solver.solve_batch(self.mdp, self._rewards(theta))
+        if not solution.converged.all():
+            raise SolverError(self.solver.failure(solution, int(np.argmin(solution.converged))))
+        start = np.bincount(self.demonstrations.starts, minlength=self.mdp.n_states)
+        returns = expected_return(
+            self.mdp, solution.log_policies, true_rewards, start / start.sum(), self.horizon
+        )
+        return float(returns[0]) if np.ndim(theta) == 1 else returns
+
+    def roll_out(
+        self,
+        policy: TabularPolicy | None,
+        starts: IntArray,
+        horizon: int,
+        rng: np.random.Generator,
+    ) -> Demonstrations:
+        chosen = TabularPolicy.uniform(self.mdp) if policy is None else policy
+        return chosen.sample(self.mdp, starts, horizon, rng)
+
+    def behaviour_distances(self, policies: Sequence[TabularPolicy]) -> FloatArray:
+        """Total variation between action distributions, averaged over the demonstrated steps."""
+        states, visits = np.unique(self.demonstrations.states, return_counts=True)
+        acts = np.stack([policy.probabilities[states] for policy in policies])
+        differences = [np.abs(acts - one).sum(axis=2) for one in acts]
+        distances: FloatArray = 0.5 * np.stack(differences) @ (visits / visits.sum())
+        return distances
+
+    def fingerprint(self) -> str:
+        digest = hashlib.sha256()
+        digest.update(repr((self.reward.parameters, self.solver, self.mdp.gamma)).encode())
+        matrix = self.mdp.transition
+        for array in (matrix.indptr, matrix.indices, matrix.data):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        for array in self.demonstrations.to_dict().values():
+            digest.update(array.tobytes())
+        middle = 0.5 * (self.box.low + self.box.high)
+        corners = np.stack([self.box.low, middle, self.box.high])
+        digest.update(np.round(self._rewards(corners), 9).tobytes())
+        return digest.hexdigest()[:16]
+
+    def _rewards(self, thetas: ArrayLike) -> FloatArray:
+        return self.mdp.expected_rewards(self.reward, self.box.check(thetas))
+
+    def _check_demonstrations(self, demonstrations: Demonstrations) -> Demonstrations:
+        """Check ranges, fill in last states where the dynamics tell them, warn of impossibles."""
+        demonstrations.check_fits(self.mdp.n_states, self.mdp.n_actions)
+        states, actions = demonstrations.states, demonstrations.actions
+        following = demonstrations.next_states
+        unknown = following == UNKNOWN
+        if unknown.any() and self.mdp.next_states is not None:
+            following = np.where(unknown, self.mdp.next_states[states, actions], following)
+            demonstrations = replace(demonstrations, next_states=following)
+        elif unknown.any() and self.reward.depends_on == "transition":
+            raise DemonstrationError(
+                f"trajectory {demonstrations.trajectory_numbers[unknown.argmax()]} does not say "
+                "where its last action led, and the reward depends on it; give one state more "
+                "than actions"
+            )
+        known = np.flatnonzero(following != UNKNOWN)
+        rows = states[known] * self.mdp.n_actions + actions[known]
+        impossible = known[np.asarray(self.mdp.transition[rows, following[known]]) == 0.0]
+        if impossible.size:
+            step = impossible[0]
+            warnings.warn(
+                f"{impossible.size} demonstrated steps cannot happen in this environment, first "
+                f"in trajectory {demonstrations.trajectory_numbers[step]}, step "
+                f"{demonstrations.step_numbers[step]}: action {actions[step]} in state "
+                f"{states[step]} led to state {following[step]}; check the numbering of states "
+                "and actions",
+                BoirlWarning,
+                stacklevel=4,
+            )
+        return demonstrations

@@ -1,0 +1,73 @@
+"""What every projection is: a BoTorch input transform from theta to a latent space."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any
+
+import torch
+from botorch.models.transforms.input import InputTransform
+from torch import Tensor
+from torch.quasirandom import SobolEngine
+
+from boirl.errors import SaturationWarning
+from boirl.types import Box
+
+RANGE_POINTS = 1024
+SATURATED_RANGE = 1e-6
+
+
+class Projection(InputTransform):
+    """`transform(theta[... x d]) -> z[... x K]`: differentiable, float64, no policy is solved.
+
+    Attributes:
+        dimension: `K`.
+    """
+
+    dimension: int
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.transform_on_train = True
+        self.transform_on_eval = True
+        self.transform_on_fantasize = True
+
+    def transform(self, X: Any) -> Tensor:
+        """Project thetas `... x d` to `... x K`."""
+        return self.project(torch.as_tensor(X, dtype=torch.float64))
+
+    @abstractmethod
+    def project(self, theta: Tensor) -> Tensor:
+        """`transform` for a float64 tensor."""
+
+    def range_over(self, box: Box) -> Tensor:
+        """Smallest and largest value of each coordinate over the box, `2 x K`.
+
+        Measured on a fixed Sobol sequence and the corners of the diagonal, so that it is the
+        same for every run on the same problem.
+        """
+        unit = SobolEngine(box.dimension, scramble=False).draw(RANGE_POINTS, dtype=torch.float64)
+        unit = torch.cat([unit, torch.ones(1, box.dimension, dtype=torch.float64)])
+        low, high = torch.tensor(box.low), torch.tensor(box.high)
+        with torch.no_grad():
+            latent = self.project(low + (high - low) * unit)
+        return torch.stack([latent.min(dim=0).values, latent.max(dim=0).values])
+
+    def warn_if_saturated(self, box: Box) -> bool:
+        """Warn, and return True, where most coordinates hardly change over the box."""
+        low, high = self.range_over(box)
+        flat = (high - low) <= SATURATED_RANGE
+        saturated = bool(2 * int(flat.sum()) > self.dimension)
+        if saturated:
+            warnings.warn(
+                f"the projection is saturated: {int(flat.sum())} of its {self.dimension} "
+                f"coordinates change by less than {SATURATED_RANGE:g} over the whole box of "
+                "rewards, so the surrogate cannot tell rewards apart. The roll-outs are all much "
+                "worse, or much better, than the demonstrations. Take roll-outs from policies of "
+                "a few rewards instead of the uniform policy: sample_rollouts(..., "
+                "policies=[problem.policy(theta), ...])",
+                SaturationWarning,
+                stacklevel=3,
+            )
+        return saturated

@@ -1,0 +1,118 @@
+"""The rho-projection of the paper: rewards with the same behaviour fall on one point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from boirl.demonstrations import Demonstrations
+from boirl.errors import InvalidInputError
+from boirl.problem import Problem
+from boirl.projections.base import Projection
+from boirl.rewards import LinearReward, RewardFamily, Transitions
+
+DENSE_ENTRIES = 200_000
+
+
+class LogRho(Projection):
+    """`log rho_k(theta)` for `K` demonstrations.
+
+    `rho_k = exp R(tau_k) / (exp R(tau_k) + sum_m exp R(tau'_km))`, with the discounted return
+    `R(tau) = sum_t gamma^t R_theta(s_t, a_t, s_{t+1})` and the roll-outs `tau'_km` of the same
+    start and length as demonstration `k`. The log is what the surrogate needs: `rho` itself
+    squeezes all poor rewards into a corner of the cube. Nothing is exponentiated before it is
+    normalised, so returns of any size are safe.
+
+    Args:
+        problem: Gives the reward family and the discount.
+        demonstrations: `K` of them.
+        rollouts: For each demonstration, its roll-outs.
+    """
+
+    def __init__(
+        self,
+        problem: Problem[Any],
+        demonstrations: Demonstrations,
+        rollouts: Sequence[Demonstrations],
+    ) -> None:
+        super().__init__()
+        if len(rollouts) != len(demonstrations):
+            raise InvalidInputError(
+                f"there are roll-outs for {len(rollouts)} demonstrations and "
+                f"{len(demonstrations)} demonstrations; expected one set for each"
+            )
+        self.demonstrations = demonstrations
+        self.rollouts = list(rollouts)
+        self.dimension = len(demonstrations)
+        together = Demonstrations.concatenate([demonstrations, *self.rollouts])
+        self._returns = _Returns(problem.reward, together, problem.gamma)
+        # Row k: the number of demonstration k, then of its roll-outs; short rows are masked.
+        members = np.split(
+            len(demonstrations) + np.arange(sum(map(len, rollouts))),
+            np.cumsum([len(one) for one in rollouts])[:-1],
+        )
+        width = 1 + max(map(len, members))
+        index = np.zeros((len(demonstrations), width), dtype=np.int64)
+        absent = np.ones((len(demonstrations), width), dtype=bool)
+        for k, rows in enumerate(members):
+            index[k, : 1 + len(rows)] = [k, *rows]
+            absent[k, : 1 + len(rows)] = False
+        self.register_buffer("_index", torch.tensor(index))
+        self.register_buffer("_absent", torch.tensor(absent))
+
+    def project(self, theta: Tensor) -> Tensor:
+        returns = self._returns(theta.reshape(-1, theta.shape[-1]))
+        sets = returns[:, self._index]
+        if self._absent.any():
+            sets = sets.masked_fill(self._absent, -torch.inf)
+        log_rho = sets[..., 0] - torch.logsumexp(sets, dim=-1)
+        return log_rho.reshape(*theta.shape[:-1], self.dimension)
+
+
+class Rho(LogRho):
+    """`rho_k(theta)` itself, as in the text of the paper."""
+
+    def project(self, theta: Tensor) -> Tensor:
+        return super().project(theta).exp()
+
+
+class _Returns:
+    """Discounted returns `n x N` of `N` fixed trajectories under thetas `n x d`.
+
+    Trajectories are summed up once into discounted counts of their distinct transitions. A theta
+    then costs one reward evaluation on these and one product; a linear family not even that.
+    """
+
+    def __init__(self, reward: RewardFamily, trajectories: Demonstrations, gamma: float) -> None:
+        self.reward = reward
+        columns = [trajectories.states, trajectories.actions, trajectories.next_states]
+        relevant = {"state": 1, "state_action": 2, "transition": 3}[reward.depends_on]
+        distinct, column = np.unique(
+            np.stack(columns[:relevant], axis=1), axis=0, return_inverse=True
+        )
+        self.transitions = Transitions(*distinct.T)
+        weights = gamma**trajectories.step_numbers
+        rows = trajectories.trajectory_numbers
+        counts = sp.csr_array(
+            (weights, (rows, column.reshape(-1))), shape=(len(trajectories), len(distinct))
+        )
+        counts.sum_duplicates()
+        self.features: Tensor | None = None
+        if isinstance(reward, LinearReward):
+            self.features = torch.tensor(counts @ reward.features(self.transitions).numpy())
+        elif len(trajectories) * len(distinct) <= DENSE_ENTRIES:
+            self.counts = torch.tensor(counts.toarray())
+        else:
+            self.counts = torch.sparse_csr_tensor(
+                torch.tensor(counts.indptr), torch.tensor(counts.indices), torch.tensor(counts.data)
+            )
+
+    def __call__(self, theta: Tensor) -> Tensor:
+        if self.features is not None:
+            return self.reward.with_fixed(theta) @ self.features.T
+        return (self.counts @ self.reward(theta, self.transitions).T).T

@@ -1,0 +1,7 @@
+"""Reward families: what the demonstrator may have been after."""
+
+from boirl.rewards.family import CallableReward, RewardFamily, Transitions
+from boirl.rewards.linear import LinearReward
+from boirl.rewards.logistic import LogisticReward
+
+__all__ = ["CallableReward", "LinearReward", "LogisticReward", "RewardFamily", "Transitions"]

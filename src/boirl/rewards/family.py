@@ -1,0 +1,144 @@
+"""The contract of a reward family: named, bounded parameters and a batched, differentiable R."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from boirl.errors import InvalidInputError
+from boirl.types import Box, IntArray, Parameter
+
+DependsOn = Literal["state", "state_action", "transition"]
+
+
+@dataclass(frozen=True)
+class Transitions:
+    """`T` steps whose reward is asked for. What a family does not depend on may be left out."""
+
+    states: IntArray
+    actions: IntArray | None = None
+    next_states: IntArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+
+class RewardFamily(ABC):
+    """`R_theta(s, a, s')` for every theta of a box.
+
+    Args:
+        parameters: Every number the reward depends on, in order. Those with a `fixed` value are
+            not part of theta.
+        depends_on: `"state"`, `"state_action"` or `"transition"`: what a reward is paid for.
+    """
+
+    def __init__(self, parameters: Sequence[Parameter], depends_on: DependsOn = "state") -> None:
+        names = [parameter.name for parameter in parameters]
+        if len(set(names)) != len(names):
+            raise InvalidInputError(f"parameter names {names} are not unique; rename one")
+        if depends_on not in ("state", "state_action", "transition"):
+            raise InvalidInputError(
+                f"depends_on is {depends_on!r}; expected 'state', 'state_action' or 'transition'"
+            )
+        self.parameters = tuple(parameters)
+        self.depends_on = depends_on
+
+    @property
+    def box(self) -> Box:
+        """Names and bounds of the free parameters."""
+        free = [parameter for parameter in self.parameters if parameter.fixed is None]
+        if not free:
+            raise InvalidInputError("every parameter is fixed; expected at least one free one")
+        return Box(
+            names=tuple(parameter.name for parameter in free),
+            low=np.array([parameter.low for parameter in free], dtype=np.float64),
+            high=np.array([parameter.high for parameter in free], dtype=np.float64),
+        )
+
+    def fix(self, **values: float) -> RewardFamily:
+        """The same family with some parameters held at a value."""
+        names = [parameter.name for parameter in self.parameters]
+        unknown = set(values) - set(names)
+        if unknown:
+            raise InvalidInputError(f"there is no parameter {sorted(unknown)}; there are {names}")
+        family = copy(self)
+        family.parameters = tuple(
+            Parameter(p.name, p.low, p.high, values.get(p.name, p.fixed)) for p in self.parameters
+        )
+        return family
+
+    def with_fixed(self, theta: Tensor) -> Tensor:
+        """Insert the fixed parameters: `... x d` to `... x p`."""
+        free = iter(theta.unbind(-1))
+        columns = [
+            next(free) if p.fixed is None else theta.new_full(theta.shape[:-1], p.fixed)
+            for p in self.parameters
+        ]
+        return torch.stack(columns, dim=-1)
+
+    def __call__(self, theta: Tensor, transitions: Transitions) -> Tensor:
+        """Rewards `... x T` of `T` transitions under thetas `... x d`, float64."""
+        rewards = self.evaluate(self.with_fixed(theta), transitions)
+        expected = (*theta.shape[:-1], len(transitions))
+        if tuple(rewards.shape) != expected:
+            raise InvalidInputError(
+                f"{type(self).__name__} returned rewards of shape {tuple(rewards.shape)} for "
+                f"thetas of shape {tuple(theta.shape)}; expected {expected}, a reward for every "
+                "theta and transition"
+            )
+        return rewards
+
+    @abstractmethod
+    def evaluate(self, theta: Tensor, transitions: Transitions) -> Tensor:
+        """Rewards `... x T` under full parameter vectors `... x p`, fixed ones included."""
+
+
+class CallableReward(RewardFamily):
+    """A family from any function written in torch.
+
+    Args:
+        function: `function(theta, transitions) -> rewards`, with `theta` of shape `n x p`
+            (fixed parameters included), rewards of shape `n x T`, differentiable in `theta`.
+        parameters: `{name: (low, high)}` or a sequence of `Parameter`.
+        depends_on: What the function looks at; looking at less makes solving faster.
+
+    Example:
+        >>> height = torch.tensor([0.0, 1.0, 4.0], dtype=torch.float64)
+        >>> def reward(theta, transitions):
+        ...     return -theta[:, :1] * height[transitions.states] ** theta[:, 1:]
+        >>> family = CallableReward(reward, {"weight": (0, 5), "power": (0.5, 3)})
+    """
+
+    def __init__(
+        self,
+        function: Callable[[Tensor, Transitions], Tensor],
+        parameters: Mapping[str, tuple[float, float]] | Sequence[Parameter],
+        depends_on: DependsOn = "state",
+    ) -> None:
+        super().__init__(as_parameters(parameters), depends_on)
+        self.function = function
+
+    def evaluate(self, theta: Tensor, transitions: Transitions) -> Tensor:
+        rows = theta.reshape(-1, theta.shape[-1])
+        return self.function(rows, transitions).reshape(*theta.shape[:-1], -1)
+
+
+def as_parameters(
+    parameters: Mapping[str, tuple[float, float]] | Sequence[Parameter],
+) -> list[Parameter]:
+    """Accept `{name: (low, high)}` where a sequence of `Parameter` is meant."""
+    if isinstance(parameters, Mapping):
+        return [Parameter(name, *map(float, bounds)) for name, bounds in parameters.items()]
+    return list(parameters)
+
+
+def as_float64(values: Any) -> Tensor:
+    """A float64 tensor that shares no memory with what was given."""
+    return torch.tensor(np.array(values, dtype=np.float64))

@@ -1,0 +1,60 @@
+"""Rewards that are weighted sums of features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor
+
+from boirl.errors import InvalidInputError
+from boirl.rewards.family import DependsOn, RewardFamily, Transitions, as_float64, as_parameters
+from boirl.types import Parameter
+
+
+class LinearReward(RewardFamily):
+    """`R_theta = theta . features`.
+
+    Args:
+        features: `S x p` for rewards on states, `S x A x p` for rewards on state-actions, or a
+            function from `Transitions` to an array `T x p`.
+        parameters: `{name: (low, high)}` or a sequence of `Parameter`, one a feature.
+        depends_on: Needed only where `features` is a function.
+    """
+
+    def __init__(
+        self,
+        features: ArrayLike | Callable[[Transitions], ArrayLike],
+        parameters: Mapping[str, tuple[float, float]] | Sequence[Parameter],
+        depends_on: DependsOn | None = None,
+    ) -> None:
+        self._function = features if callable(features) else None
+        self._table = torch.empty(0) if callable(features) else as_float64(features)
+        if self._function is None:
+            if self._table.ndim not in (2, 3):
+                raise InvalidInputError(
+                    f"features have shape {tuple(self._table.shape)}; expected S x p (a row a "
+                    "state) or S x A x p"
+                )
+            if not torch.isfinite(self._table).all():
+                raise InvalidInputError("features hold NaN or infinity; expected finite numbers")
+            depends_on = "state" if self._table.ndim == 2 else "state_action"
+        super().__init__(as_parameters(parameters), depends_on or "transition")
+        if self._function is None and self._table.shape[-1] != len(self.parameters):
+            raise InvalidInputError(
+                f"there are {self._table.shape[-1]} features and {len(self.parameters)} "
+                "parameters; expected one parameter a feature"
+            )
+
+    def features(self, transitions: Transitions) -> Tensor:
+        """Features `T x p` of the transitions, which projections sum up once and for all."""
+        if self._function is not None:
+            return as_float64(self._function(transitions))
+        states = torch.as_tensor(transitions.states)
+        if self.depends_on == "state":
+            return self._table[states]
+        return self._table[states, torch.as_tensor(transitions.actions)]
+
+    def evaluate(self, theta: Tensor, transitions: Transitions) -> Tensor:
+        return theta @ self.features(transitions).T

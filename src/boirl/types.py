@@ -1,0 +1,100 @@
+"""Small frozen records that the other modules exchange."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boirl.errors import InvalidInputError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One named number of a reward family: free within `[low, high]`, or held at `fixed`."""
+
+    name: str
+    low: float
+    high: float
+    fixed: float | None = None
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+            raise InvalidInputError(
+                f"parameter {self.name!r} has bounds [{self.low}, {self.high}]; "
+                "expected two finite numbers, the lower one first"
+            )
+        if self.fixed is not None and not math.isfinite(self.fixed):
+            raise InvalidInputError(
+                f"parameter {self.name!r} is fixed at {self.fixed}; expected a finite number"
+            )
+
+
+@dataclass(frozen=True)
+class Box:
+    """The rewards under consideration: bounds of the free parameters, each of shape `d`."""
+
+    names: tuple[str, ...]
+    low: FloatArray
+    high: FloatArray
+
+    @property
+    def dimension(self) -> int:
+        return len(self.names)
+
+    def check(self, thetas: ArrayLike) -> FloatArray:
+        """Return `thetas` as `n x d`, or raise an error that names the number that does not fit."""
+        try:
+            array = np.atleast_2d(np.asarray(thetas, dtype=np.float64))
+        except (TypeError, ValueError):
+            raise InvalidInputError(
+                f"theta is {thetas!r}; expected {self.dimension} numbers ({', '.join(self.names)})"
+            ) from None
+        if array.ndim != 2 or array.shape[1] != self.dimension:
+            raise InvalidInputError(
+                f"theta has shape {np.shape(thetas)}; expected {self.dimension} numbers "
+                f"({', '.join(self.names)}), or rows of {self.dimension}"
+            )
+        outside = ~((array >= self.low) & (array <= self.high))
+        if outside.any():
+            row, column = np.argwhere(outside)[0]
+            raise InvalidInputError(
+                f"theta {tuple(array[row].tolist())} has {self.names[column]} = "
+                f"{array[row, column]:g}; expected a number in "
+                f"[{self.low[column]:g}, {self.high[column]:g}]"
+            )
+        return array
+
+    def from_unit(self, unit: FloatArray) -> FloatArray:
+        """Map points of the unit cube into the box; rounding never leaves it."""
+        return np.clip(self.low + (self.high - self.low) * unit, self.low, self.high)
+
+    def to_unit(self, thetas: FloatArray) -> FloatArray:
+        return (thetas - self.low) / (self.high - self.low)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What one policy optimisation told about one theta.
+
+    `nll` is the mean over trajectories; it is NaN, and `failure` says why, where the solver
+    failed. `nll_se` is the standard error of `nll` due to the solver, 0 where it is exact.
+    """
+
+    theta: tuple[float, ...]
+    nll: float
+    nll_se: float = 0.0
+    seconds: float = 0.0
+    seed: int | None = None
+    failure: str | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        return self.failure is None
