@@ -1,0 +1,301 @@
+"""Gaussian processes for NLL(theta), on theta itself or in the space of a projection."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from botorch.exceptions import BotorchWarning
+from botorch.models import SingleTaskGP
+from botorch.models.transforms.input import ChainedInputTransform, Normalize
+from botorch.models.transforms.outcome import Standardize
+from botorch.optim.fit import fit_gpytorch_mll_scipy
+from gpytorch.constraints import GreaterThan
+from gpytorch.kernels import Kernel, MaternKernel, PolynomialKernel, RBFKernel, ScaleKernel
+from gpytorch.likelihoods import GaussianLikelihood
+from gpytorch.mlls import ExactMarginalLogLikelihood
+from gpytorch.priors import GammaPrior, LogNormalPrior
+from linear_operator.utils.cholesky import psd_safe_cholesky
+from linear_operator.utils.warnings import NumericalWarning
+from torch import Tensor
+
+from boirl.errors import InvalidInputError
+from boirl.projections import Projection
+from boirl.types import Box, FloatArray
+
+NOISE_FLOOR = 1e-6
+"""Smallest noise variance of standardised outputs. Rewards that fall on one point of the latent
+space are normal here; without a floor their covariance is singular."""
+
+FIT_STEPS = 50
+Hyperparameters = dict[str, float]
+
+
+class Amplitudes(NamedTuple):
+    """Hyperparameters of a fitted kernel."""
+
+    lengthscale: float
+    stationary: float
+    linear: float
+    offset: float
+
+
+@dataclass(frozen=True)
+class KernelSpec:
+    """A kernel by name, and the options it may be varied with.
+
+    Args:
+        name: As on the command line.
+        projected: Whether it works on the rho-projection, or else on theta.
+        smoothness: `nu` of a Matern kernel (1.5 as in the paper, or 2.5); None for an RBF.
+        linear: Whether a linear kernel is added, which finds the slope of the landscape from a
+            handful of evaluations.
+    """
+
+    name: str
+    projected: bool
+    smoothness: float | None = None
+    linear: bool = False
+
+    def __post_init__(self) -> None:
+        if self.smoothness not in (None, 1.5, 2.5):
+            raise InvalidInputError(
+                f"the smoothness of a Matern kernel is {self.smoothness}; expected 1.5 or 2.5"
+            )
+
+    def build(self) -> Kernel:
+        """The GPyTorch kernel on inputs scaled to the unit cube, one lengthscale for all."""
+        # The priors are wide. They keep an amplitude or the lengthscale from running to 0 or
+        # infinity on few evaluations, where a later warm start would find no slope to return by.
+        lengthscale = LogNormalPrior(loc=0.0, scale=1.5)
+        base: Kernel = (
+            RBFKernel(lengthscale_prior=lengthscale)
+            if self.smoothness is None
+            else MaternKernel(nu=self.smoothness, lengthscale_prior=lengthscale)
+        )
+        kernel: Kernel = ScaleKernel(base, outputscale_prior=GammaPrior(2.0, 0.15))
+        if self.linear:
+            linear = PolynomialKernel(power=1)
+            kernel = kernel + ScaleKernel(linear, outputscale_prior=GammaPrior(2.0, 0.15))
+        return kernel
+
+    def amplitudes(self, kernel: Kernel) -> Amplitudes:
+        """The hyperparameters of a kernel that `build` made, as plain numbers."""
+        stationary, linear = kernel.kernels if self.linear else (kernel, None)
+        return Amplitudes(
+            lengthscale=float(stationary.base_kernel.lengthscale),
+            stationary=float(stationary.outputscale),
+            linear=0.0 if linear is None else float(linear.outputscale),
+            offset=0.0 if linear is None else float(linear.base_kernel.offset),
+        )
+
+    def covariance(self, a: Tensor, b: Tensor, amplitudes: Amplitudes) -> Tensor:
+        """What the GPyTorch kernel gives for latent points `n x K` and `m x K`: `n x m`.
+
+        Written out because a search spends most of its time here, and GPyTorch's general
+        machinery costs several times the arithmetic at these sizes.
+        """
+        product = a @ b.mT
+        squared = a.square().sum(-1, keepdim=True) + b.square().sum(-1) - 2.0 * product
+        squared = squared.clamp_min(1e-30) / amplitudes.lengthscale**2
+        if self.smoothness is None:
+            stationary = torch.exp(-0.5 * squared)
+        else:
+            scaled = (2.0 * self.smoothness * squared).sqrt()
+            polynomial = 1.0 + scaled
+            if self.smoothness == 2.5:
+                polynomial = polynomial + scaled.square() / 3.0
+            stationary = polynomial * torch.exp(-scaled)
+        covariance = amplitudes.stationary * stationary
+        if self.linear:
+            covariance = covariance + amplitudes.linear * (product + amplitudes.offset)
+        return covariance
+
+    def variance(self, at: Tensor, amplitudes: Amplitudes) -> Tensor:
+        """The diagonal of `covariance(at, at)`: `n`."""
+        squared = at.square().sum(-1) + amplitudes.offset
+        return amplitudes.stationary + amplitudes.linear * squared
+
+
+KERNELS = {
+    "rho-rbf": KernelSpec("rho-rbf", projected=True, linear=True),
+    "rbf": KernelSpec("rbf", projected=False),
+    "matern": KernelSpec("matern", projected=False, smoothness=1.5),
+}
+
+
+def get_kernel(
+    name: str, smoothness: float | None = None, linear: bool | None = None
+) -> KernelSpec:
+    """The kernel of this name, with its defaults replaced where an option is given."""
+    if name not in KERNELS:
+        raise InvalidInputError(
+            f"there is no kernel {name!r}; expected one of {', '.join(KERNELS)}"
+        )
+    kernel = KERNELS[name]
+    if smoothness is not None:
+        if kernel.smoothness is None:
+            raise InvalidInputError(f"kernel {name!r} has no smoothness; only 'matern' has one")
+        kernel = replace(kernel, smoothness=smoothness)
+    return kernel if linear is None else replace(kernel, linear=linear)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedSurrogate:
+    """A Gaussian process that has seen evaluations.
+
+    Expected improvement of single candidates, maps and tables need marginals alone. BoTorch's
+    `posterior` builds an `(n + 1) x (n + 1)` covariance for each candidate; `marginals` needs
+    `n` kernel values and everything else is computed once. `make bench` measures the difference.
+    """
+
+    model: SingleTaskGP
+    kernel: KernelSpec
+    projection: Projection
+    box: Box
+
+    def posterior(self, thetas: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation of the NLL at thetas `n x d`, each `n`."""
+        with torch.no_grad():
+            mean, sd = self.marginals(torch.tensor(self.box.to_unit(thetas)))
+        return mean.numpy(), sd.numpy()
+
+    def marginals(self, unit: Tensor) -> tuple[Tensor, Tensor]:
+        """The same, differentiable, at points `n x d` of the unit cube."""
+        at = self._to_latent(unit)
+        latent, weights, inverse_factor, mean = self._solved
+        cross = self.kernel.covariance(at, latent, self._amplitudes)
+        explained = (cross @ inverse_factor.mT).square().sum(dim=-1)
+        variance = (self.kernel.variance(at, self._amplitudes) - explained).clamp_min(1e-12)
+        return (
+            self.output_centre + self.output_scale * (mean + cross @ weights),
+            self.output_scale * variance.sqrt(),
+        )
+
+    @cached_property
+    def output_centre(self) -> float:
+        """The NLL that the standardised output 0 stands for."""
+        return float(self.model.outcome_transform.means)
+
+    @cached_property
+    def output_scale(self) -> float:
+        """The NLL that one unit of the standardised outputs stands for."""
+        return float(self.model.outcome_transform.stdvs)
+
+    @property
+    def hyperparameters(self) -> Hyperparameters:
+        """Unconstrained hyperparameters, for a warm start or a file."""
+        return {name: float(value.detach()) for name, value in self.model.named_parameters()}
+
+    @cached_property
+    def _amplitudes(self) -> Amplitudes:
+        return self.kernel.amplitudes(self.model.covar_module)
+
+    @cached_property
+    def _solved(self) -> tuple[Tensor, Tensor, Tensor, float]:
+        """Latent inputs, `K^-1 (y - m)`, the inverse Cholesky factor of `K`, and `m`."""
+        with torch.no_grad():
+            latent = self.model.eval().train_inputs[0]
+            noisy = self.kernel.covariance(latent, latent, self._amplitudes)
+            noisy = noisy + self.model.likelihood.noise * torch.eye(len(latent), dtype=noisy.dtype)
+            factor = psd_safe_cholesky(noisy)
+            mean = float(self.model.mean_module.constant)
+            weights = torch.cholesky_solve((self.model.train_targets - mean)[:, None], factor)
+            inverse = torch.linalg.solve_triangular(
+                factor, torch.eye(len(latent), dtype=noisy.dtype), upper=False
+            )
+        return latent, weights[:, 0], inverse, mean
+
+    @cached_property
+    def _scaling(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        scale = self.model.input_transform.scale
+        box_low, box_high = torch.tensor(self.box.low), torch.tensor(self.box.high)
+        return box_low, box_high - box_low, scale.offset[0], scale.coefficient[0]
+
+    def _to_latent(self, unit: Tensor) -> Tensor:
+        low, width, offset, coefficient = self._scaling
+        return (self.projection.project(low + width * unit) - offset) / coefficient
+
+
+class Surrogate:
+    """Turns evaluations into a fitted Gaussian process.
+
+    Args:
+        kernel: Which covariance.
+        projection: From theta to the inputs of the kernel.
+        box: The rewards under consideration.
+    """
+
+    def __init__(self, kernel: KernelSpec, projection: Projection, box: Box) -> None:
+        self.kernel = kernel
+        self.projection = projection
+        self.box = box
+        self._latent_range = projection.range_over(box)
+
+    def build(
+        self,
+        thetas: FloatArray,
+        nll: FloatArray,
+        hyperparameters: Mapping[str, float] | None = None,
+        noise_floor: float = NOISE_FLOOR,
+    ) -> FittedSurrogate:
+        """The process with given hyperparameters, or the default ones; nothing is fitted."""
+        likelihood = GaussianLikelihood(noise_constraint=GreaterThan(noise_floor))
+        likelihood.noise = 100.0 * noise_floor
+        bounds = torch.tensor(np.stack([self.box.low, self.box.high]))
+        with warnings.catch_warnings():
+            # BoTorch warns of outputs that are all alike, which happens and does no harm.
+            warnings.simplefilter("ignore", BotorchWarning)
+            model = SingleTaskGP(
+                torch.tensor(self.box.to_unit(thetas)),
+                torch.tensor(nll).unsqueeze(-1),
+                likelihood=likelihood,
+                covar_module=self.kernel.build(),
+                input_transform=ChainedInputTransform(
+                    unit_to_theta=Normalize(self.box.dimension, bounds=bounds, reverse=True),
+                    projection=self.projection,
+                    scale=Normalize(self.projection.dimension, bounds=self._latent_range),
+                ),
+                outcome_transform=Standardize(1),
+            )
+        with torch.no_grad():
+            for name, value in model.named_parameters():
+                value.fill_((hyperparameters or {}).get(name, float(value.detach())))
+        return FittedSurrogate(model.eval(), self.kernel, self.projection, self.box)
+
+    def fit(
+        self,
+        thetas: FloatArray,
+        nll: FloatArray,
+        warm_start: Mapping[str, float] | None = None,
+    ) -> FittedSurrogate:
+        """The process with the most probable hyperparameters.
+
+        A single evaluation teaches none, so the defaults stay. Where the covariance cannot be
+        factorised, the noise floor is raised until it can.
+        """
+        if len(thetas) < 2:
+            return self.build(thetas, nll)
+        for floor in (NOISE_FLOOR, 1e-4, 1e-2):
+            fitted = self.build(thetas, nll, warm_start if floor == NOISE_FLOOR else None, floor)
+            model = fitted.model.train()
+            try:
+                with warnings.catch_warnings():
+                    # A fit stopped at FIT_STEPS goes on from there at the next evaluation.
+                    warnings.simplefilter("ignore", BotorchWarning)
+                    warnings.simplefilter("ignore", NumericalWarning)
+                    fit_gpytorch_mll_scipy(
+                        ExactMarginalLogLikelihood(model.likelihood, model),
+                        options={"maxiter": FIT_STEPS},
+                    )
+                fitted.posterior(thetas[:1])
+            except RuntimeError:
+                # Covers NotPSDError, NanError and LinAlgError, each a RuntimeError.
+                continue
+            return fitted
+        return self.build(thetas, nll, noise_floor=1e-2)
