@@ -19,7 +19,6 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from botorch.acquisition import AnalyticAcquisitionFunction, LogExpectedImprovement
-from botorch.exceptions import OptimizationWarning
 from botorch.generation import gen_candidates_scipy
 from scipy.stats import qmc
 from torch import Tensor
@@ -32,7 +31,7 @@ RAW_SAMPLES = 1024
 LOCAL_SAMPLES = 64
 LOCAL_RADIUS = 0.05
 STARTS = 16
-GRADIENT_STEPS = 20
+GRADIENT_STEPS = 10
 LINE_SEARCH_STEPS = 5
 HOPELESS = 2.0
 """How far below what is worth having, in log units, the best of a sample is not climbed from."""
@@ -150,9 +149,9 @@ def maximise(
         return best_raw
     others = STARTS // 2 + rng.permutation(len(raw) - STARTS // 2)[: STARTS // 2]
     starts = torch.cat([ranking[: STARTS // 2], ranking[torch.tensor(others)]])
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(record=True):
         # Climbs that end at the step limit, or where rounding hides the slope, end well enough.
-        warnings.simplefilter("ignore", OptimizationWarning)
+        # BoTorch warns of them under a filter of its own, so they are recorded and dropped.
         candidates, values = gen_candidates_scipy(
             raw[starts],
             acquisition,

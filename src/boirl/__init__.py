@@ -1,0 +1,84 @@
+"""Find all reward functions that explain demonstrations, with few policy optimisations.
+
+>>> import boirl
+>>> problem = boirl.load_problem("gridworld")
+>>> found = boirl.explore(problem, evaluations=20)
+>>> print(found)
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "CallableReward": "rewards",
+    "Demonstrations": "demonstrations",
+    "Evaluation": "types",
+    "LinearReward": "rewards",
+    "LogisticReward": "rewards",
+    "Parameter": "types",
+    "Problem": "problem",
+    "RewardFamily": "rewards",
+    "RewardSampler": "sampler",
+    "RewardSet": "solutions",
+    "Study": "study",
+    "TabularMDP": "environments",
+    "TabularProblem": "problem",
+    "TabularSolver": "policies",
+    "explore": "study",
+    "load_problem": "problems",
+}
+_MODULES = (
+    "acquisitions",
+    "environments",
+    "errors",
+    "experiments",
+    "metrics",
+    "plots",
+    "policies",
+    "projections",
+    "rewards",
+    "surrogates",
+)
+
+__all__ = ["__version__", *_HOMES, *_MODULES]
+
+if TYPE_CHECKING:
+    from boirl import (
+        acquisitions,
+        environments,
+        errors,
+        experiments,
+        metrics,
+        plots,
+        policies,
+        projections,
+        rewards,
+        surrogates,
+    )
+    from boirl.demonstrations import Demonstrations
+    from boirl.environments import TabularMDP
+    from boirl.policies import TabularSolver
+    from boirl.problem import Problem, TabularProblem
+    from boirl.problems import load_problem
+    from boirl.rewards import CallableReward, LinearReward, LogisticReward, RewardFamily
+    from boirl.sampler import RewardSampler
+    from boirl.solutions import RewardSet
+    from boirl.study import Study, explore
+    from boirl.types import Evaluation, Parameter
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use, so that `import boirl` itself is quick."""
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"boirl.{_HOMES[name]}"), name)
+    if name in _MODULES:
+        return importlib.import_module(f"boirl.{name}")
+    raise AttributeError(f"module 'boirl' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

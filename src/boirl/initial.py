@@ -1,0 +1,52 @@
+"""Where a search starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import qmc
+
+from boirl.errors import InvalidInputError
+from boirl.problem import Problem
+from boirl.types import FloatArray
+
+HARD_CANDIDATES = 64
+DESIGNS = ("sobol", "hard")
+
+
+def initial_thetas(
+    problem: Problem[Any],
+    design: str | Sequence[ArrayLike] | FloatArray,
+    count: int | None,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """The thetas to evaluate first, `n x d`.
+
+    Args:
+        problem: Gives the box.
+        design: Thetas to start from; or `"sobol"`, spread evenly; or `"hard"`, those with the
+            highest NLL of a candidate set, as in the paper (which costs as many evaluations).
+        count: How many, for a design by name: by default one more than there are parameters for
+            `"sobol"` and one for `"hard"`.
+        rng: All randomness comes from here.
+    """
+    if not isinstance(design, str):
+        return problem.box.check(design)
+    if design not in DESIGNS:
+        raise InvalidInputError(
+            f"the initial design is {design!r}; expected {' or '.join(map(repr, DESIGNS))}, or "
+            "thetas"
+        )
+    if count is not None and count < 1:
+        raise InvalidInputError(f"the initial design has {count} points; expected at least one")
+    sobol = qmc.Sobol(problem.box.dimension, rng=rng)
+    if design == "sobol":
+        size = count or problem.box.dimension + 1
+        drawn = sobol.random_base2(max(0, (size - 1).bit_length()))[:size]
+        return problem.box.from_unit(drawn)
+    candidates = problem.box.from_unit(sobol.random(HARD_CANDIDATES))
+    nll = np.nan_to_num(problem.nll_batch(candidates), nan=-np.inf)
+    return candidates[np.argsort(-nll, kind="stable")[: count or 1]]

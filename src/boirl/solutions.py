@@ -1,0 +1,289 @@
+"""The answer of a search: every reward that explains the demonstrations, not just the best."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
+
+from boirl.demonstrations import Demonstrations
+from boirl.errors import InvalidInputError, StorageError
+from boirl.problem import Problem
+from boirl.problems import load_problem
+from boirl.projections import Identity, LogRho, Projection, Rho
+from boirl.surrogates import FittedSurrogate, Surrogate, get_kernel
+from boirl.types import FloatArray, IntArray
+
+FORMAT = 1
+GROUPED_AT_MOST = 500
+
+
+@dataclass(frozen=True, eq=False)
+class RewardGroup:
+    """Rewards that make the demonstrator behave alike.
+
+    Attributes:
+        representative: The theta of the group with the lowest NLL, `d`.
+        nll: Its NLL.
+        indices: Numbers of the evaluations in the group, best first.
+        thetas: Their thetas, `n x d`.
+        width: Largest behavioural distance between two of them.
+    """
+
+    representative: FloatArray
+    nll: float
+    indices: IntArray
+    thetas: FloatArray
+    width: float
+
+
+@dataclass(frozen=True, eq=False)
+class RewardSet:
+    """All evaluations of a search and what the surrogate makes of them.
+
+    Attributes:
+        problem: What was to be explained.
+        surrogate: Kernel and projection of the search.
+        settings: The settings of the search, by name.
+        thetas: `n x d`, in the order of evaluation, initial ones first.
+        nll: `n`; NaN where the solver failed.
+        seconds: `n`, what each evaluation took.
+        failures: Why an evaluation failed, or None; `n`.
+    """
+
+    problem: Problem[Any]
+    surrogate: Surrogate
+    settings: Mapping[str, Any]
+    thetas: FloatArray
+    nll: FloatArray
+    seconds: FloatArray
+    failures: tuple[str | None, ...]
+
+    def __len__(self) -> int:
+        return len(self.nll)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the parameters in theta."""
+        return self.problem.box.names
+
+    @property
+    def best_index(self) -> int:
+        """Number of the evaluation with the lowest NLL."""
+        return int(np.nanargmin(self.nll))
+
+    @property
+    def best(self) -> FloatArray:
+        """The theta with the lowest NLL, `d`."""
+        return self.thetas[self.best_index]
+
+    @property
+    def best_nll(self) -> float:
+        return float(self.nll[self.best_index])
+
+    def indices_within(self, tolerance: float = 0.01, absolute: bool = False) -> IntArray:
+        """Numbers of the evaluations within a tolerance of the best, best first."""
+        if not tolerance >= 0:
+            raise InvalidInputError(f"the tolerance is {tolerance}; expected 0 or more")
+        limit = self.best_nll + (tolerance if absolute else tolerance * abs(self.best_nll))
+        order = np.argsort(self.nll, kind="stable")
+        return order[self.nll[order] <= limit]
+
+    def within(self, tolerance: float = 0.01, absolute: bool = False) -> FloatArray:
+        """Thetas whose NLL is within a tolerance of the best, `n x d`, best first.
+
+        Args:
+            tolerance: Relative to the best NLL (0.01 is one per cent), or in NLL units.
+            absolute: Whether the tolerance is in NLL units.
+        """
+        return self.thetas[self.indices_within(tolerance, absolute)]
+
+    def groups(
+        self, tolerance: float = 0.01, distance: float = 0.05, absolute: bool = False
+    ) -> list[RewardGroup]:
+        """The rewards within a tolerance, sorted by how they make the demonstrator behave.
+
+        Two rewards share a group where all of its members act alike: the total variation between
+        their action probabilities, averaged over the demonstrated steps, is at most `distance`.
+        Each reward costs one policy optimisation; of very many, the best 500 are sorted.
+
+        Returns:
+            Groups, the one with the lowest NLL first.
+        """
+        indices = self.indices_within(tolerance, absolute)[:GROUPED_AT_MOST]
+        distances = self.problem.behaviour_distances(
+            [self.problem.policy(self.thetas[index]) for index in indices]
+        )
+        labels = np.ones(len(indices), dtype=np.int64)
+        if len(indices) > 1:
+            condensed = squareform(distances, checks=False)
+            labels = fcluster(linkage(condensed, "complete"), distance, "distance")
+        groups = []
+        for label in dict.fromkeys(labels.tolist()):
+            members = np.flatnonzero(labels == label)
+            chosen = indices[members]
+            groups.append(
+                RewardGroup(
+                    representative=self.thetas[chosen[0]],
+                    nll=float(self.nll[chosen[0]]),
+                    indices=chosen,
+                    thetas=self.thetas[chosen],
+                    width=float(distances[np.ix_(members, members)].max()),
+                )
+            )
+        return groups
+
+    def posterior(self, theta: ArrayLike) -> tuple[Any, Any]:
+        """Mean and standard deviation of the NLL at one theta, or at each of `n x d`."""
+        mean, sd = self.fitted.posterior(self.problem.box.check(theta))
+        return (float(mean[0]), float(sd[0])) if np.ndim(theta) == 1 else (mean, sd)
+
+    @cached_property
+    def fitted(self) -> FittedSurrogate:
+        """The Gaussian process, fitted to all evaluations that succeeded."""
+        good = np.isfinite(self.nll)
+        return self.surrogate.fit(self.thetas[good], self.nll[good])
+
+    def __str__(self) -> str:
+        close, near = len(self.indices_within(0.01)), len(self.indices_within(0.10))
+        failed = int(np.isnan(self.nll).sum())
+        lines = [
+            f"{self.problem.name}: {len(self)} evaluations"
+            + (f", {failed} of them failed" if failed else ""),
+            f"best NLL {self.best_nll:.4f}; within 1 %: {close} rewards; within 10 %: {near}",
+        ]
+        groups = self.groups()
+        lines.append(
+            f"{len(groups)} distinct behaviour{'s'[: len(groups) != 1]} within 1 % "
+            "(at least one action in 20 differs between two):"
+        )
+        header = "".join(f"{name:>14}" for name in self.names)
+        lines.append(f"{'':>4}{header}{'NLL':>12}{'rewards':>9}")
+        for number, group in enumerate(groups, start=1):
+            row = "".join(f"{value:>14.4f}" for value in group.representative)
+            lines.append(f"{number:>4}{row}{group.nll:>12.4f}{len(group.indices):>9}")
+        return "\n".join(lines)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one `.npz` file; an older file stays whole if that fails."""
+        arrays: dict[str, NDArray[Any]] = {
+            "thetas": self.thetas,
+            "nll": self.nll,
+            "seconds": self.seconds,
+        }
+        _put(arrays, "demonstrations", self.problem.demonstrations)
+        projection = self.surrogate.projection
+        if isinstance(projection, LogRho):
+            _put(arrays, "projected", projection.demonstrations)
+            _put(arrays, "rollouts", Demonstrations.concatenate(projection.rollouts))
+            arrays["rollout_counts"] = np.array([len(one) for one in projection.rollouts])
+        facts = {
+            "format": FORMAT,
+            "problem": self.problem.name,
+            "recipe": self.problem.recipe,
+            "fingerprint": self.problem.fingerprint(),
+            "settings": dict(self.settings),
+            "failures": self.failures,
+        }
+        arrays["facts"] = np.array(json.dumps(facts))
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, **arrays)
+        write_whole(Path(path), buffer.getvalue())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], problem: Problem[Any] | None = None) -> RewardSet:
+        """Read what `save` wrote.
+
+        Args:
+            path: The file.
+            problem: The problem of the search; may be left out for those of `load_problem`.
+        """
+        arrays = _read(Path(path))
+        facts = json.loads(str(arrays["facts"]))
+        if problem is None:
+            if facts["recipe"] is None:
+                raise InvalidInputError(
+                    f"{os.fspath(path)!r} holds a search on problem {facts['problem']!r}, which "
+                    "boirl cannot build by name; pass problem=... as it was in the search"
+                )
+            recipe = dict(facts["recipe"])
+            problem = load_problem(recipe.pop("name"), **recipe)
+            problem = problem.with_demonstrations(_take(arrays, "demonstrations"))
+        if problem.fingerprint() != facts["fingerprint"]:
+            raise InvalidInputError(
+                f"{os.fspath(path)!r} holds a search on another problem than {problem.name!r}: "
+                "demonstrations, dynamics, reward family or solver differ; pass the problem of "
+                "the search"
+            )
+        settings = facts["settings"]
+        kernel = get_kernel(settings["kernel"], settings["smoothness"], settings["linear"])
+        projection: Projection = Identity(problem.box)
+        if kernel.projected:
+            family = Rho if settings["projection"] == "rho" else LogRho
+            ends = np.cumsum(arrays["rollout_counts"])
+            rollouts = _take(arrays, "rollouts")
+            sets = [
+                rollouts.subset(np.arange(end - count, end))
+                for end, count in zip(ends, arrays["rollout_counts"], strict=True)
+            ]
+            projection = family(problem, _take(arrays, "projected"), sets)
+        return cls(
+            problem=problem,
+            surrogate=Surrogate(kernel, projection, problem.box),
+            settings=settings,
+            thetas=arrays["thetas"],
+            nll=arrays["nll"],
+            seconds=arrays["seconds"],
+            failures=tuple(facts["failures"]),
+        )
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file in full or not at all."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(content)
+        os.replace(temporary, path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise StorageError(
+            f"{str(path)!r} could not be written ({error.strerror}); free some space or choose "
+            "another folder"
+        ) from error
+
+
+def _read(path: Path) -> dict[str, NDArray[Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        json.loads(str(arrays["facts"]))
+    except FileNotFoundError:
+        raise InvalidInputError(f"there is no file {str(path)!r}") from None
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise StorageError(
+            f"{str(path)!r} cannot be read as a result of boirl ({type(error).__name__}: {error}); "
+            "it is damaged or something else"
+        ) from error
+    return arrays
+
+
+def _put(arrays: dict[str, NDArray[Any]], prefix: str, demonstrations: Demonstrations) -> None:
+    for name, values in demonstrations.to_dict().items():
+        arrays[f"{prefix}_{name}"] = values
+
+
+def _take(arrays: dict[str, NDArray[Any]], prefix: str) -> Demonstrations:
+    names = ("states", "actions", "next_states", "lengths")
+    return Demonstrations.from_dict({name: arrays[f"{prefix}_{name}"] for name in names})
