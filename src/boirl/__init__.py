@@ -44,7 +44,35 @@ _MODULES = (
     "surrogates",
 )
 
-__all__ = ["__version__", *_HOMES, *_MODULES]
+__all__ = [
+    "__version__",
+    "CallableReward",
+    "Demonstrations",
+    "Evaluation",
+    "LinearReward",
+    "LogisticReward",
+    "Parameter",
+    "Problem",
+    "RewardFamily",
+    "RewardSampler",
+    "RewardSet",
+    "Study",
+    "TabularMDP",
+    "TabularProblem",
+    "TabularSolver",
+    "explore",
+    "load_problem",
+    "acquisitions",
+    "environments",
+    "errors",
+    "experiments",
+    "metrics",
+    "plots",
+    "policies",
+    "projections",
+    "rewards",
+    "surrogates",
+]
 
 if TYPE_CHECKING:
     from boirl import (

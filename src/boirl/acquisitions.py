@@ -78,9 +78,7 @@ class MarginalSD(AnalyticAcquisitionFunction):
         return self.surrogate.marginals(X.squeeze(-2))[1]
 
 
-def log_ei(
-    surrogate: FittedSurrogate, incumbent: Incumbent, rng: np.random.Generator
-) -> Proposal:
+def log_ei(surrogate: FittedSurrogate, incumbent: Incumbent, rng: np.random.Generator) -> Proposal:
     """The theta with the highest expected improvement."""
     unit, _ = _most_improving(surrogate, incumbent, rng)
     return Proposal(unit, "improve")
@@ -102,9 +100,7 @@ def improve_explore(
     return Proposal(unit, "explore")
 
 
-def random(
-    surrogate: FittedSurrogate, incumbent: Incumbent, rng: np.random.Generator
-) -> Proposal:
+def random(surrogate: FittedSurrogate, incumbent: Incumbent, rng: np.random.Generator) -> Proposal:
     """Uniform over the box, whatever is known."""
     return Proposal(rng.random(len(incumbent.unit)), "random")
 

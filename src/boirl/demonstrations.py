@@ -194,13 +194,11 @@ class Demonstrations:
             ("next_states", n_states),
         ):
             values = getattr(self, name)
-            self._raise_at(
-                values >= limit, values, name, f"a number below {limit}, counted from 0"
-            )
+            self._raise_at(values >= limit, values, name, f"a number below {limit}, counted from 0")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an `.npz` file that `load` reads."""
-        np.savez_compressed(path, **self.to_dict())
+        np.savez_compressed(path, allow_pickle=False, **self.to_dict())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Demonstrations:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.stats import qmc
 
 from boirl.errors import InvalidInputError
@@ -16,10 +15,13 @@ from boirl.types import FloatArray
 HARD_CANDIDATES = 64
 DESIGNS = ("sobol", "hard")
 
+Design = str | Sequence[Sequence[float]] | Sequence[FloatArray] | FloatArray
+"""The name of a design, or thetas to start from."""
+
 
 def initial_thetas(
     problem: Problem[Any],
-    design: str | Sequence[ArrayLike] | FloatArray,
+    design: Design,
     count: int | None,
     rng: np.random.Generator,
 ) -> FloatArray:

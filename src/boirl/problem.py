@@ -122,15 +122,13 @@ class TabularProblem(Problem[TabularPolicy]):
         return self.solver.solve(self.mdp, self._rewards(theta)[0])
 
     def evaluate(self, theta: ArrayLike, seed: int | None = None) -> Evaluation:
-        rewards = self._rewards(theta)
         began = time.perf_counter()
         chosen = tuple(self.box.check(theta)[0].tolist())
+        nll, failure = float("nan"), None
         try:
-            policy = self.solver.solve(self.mdp, rewards[0])
+            nll = negative_log_likelihood(self.policy(chosen), self.demonstrations)
         except SolverError as error:
-            nll, failure = float("nan"), str(error)
-        else:
-            nll, failure = negative_log_likelihood(policy, self.demonstrations), None
+            failure = str(error)
         seconds = time.perf_counter() - began
         return Evaluation(chosen, nll, seconds=seconds, seed=seed, failure=failure)
 
@@ -154,12 +152,7 @@ class TabularProblem(Problem[TabularPolicy]):
         Raises:
             SolverError: A theta has no policy.
         """
-        if self.truth is None:
-            raise InvalidInputError(
-                f"problem {self.name!r} has no known truth, so there is no true reward to sum; "
-                "pass truth=... where the demonstrator's theta is known"
-            )
-        true_rewards = self._rewards(self.truth)[0]
+        true_rewards = self.true_rewards()
         solution = self.solver.solve_batch(self.mdp, self._rewards(theta))
         if not solution.converged.all():
             raise SolverError(self.solver.failure(solution, int(np.argmin(solution.converged))))
@@ -168,6 +161,15 @@ class TabularProblem(Problem[TabularPolicy]):
             self.mdp, solution.log_policies, true_rewards, start / start.sum(), self.horizon
         )
         return float(returns[0]) if np.ndim(theta) == 1 else returns
+
+    def true_rewards(self) -> FloatArray:
+        """Expected true reward of every state-action, `S x A`, or `S x 1` on states alone."""
+        if self.truth is None:
+            raise InvalidInputError(
+                f"problem {self.name!r} has no known truth, so there is no true reward to sum; "
+                "pass truth=... where the demonstrator's theta is known"
+            )
+        return self._rewards(self.truth)[0]
 
     def roll_out(
         self,

@@ -48,7 +48,7 @@ def load_problem(name: str, **options: Any) -> TabularProblem:
 
 def _build_gridworld(
     bellman: Bellman = "max",
-    seed: int = 0,
+    seed: int = gridworld.DEMONSTRATION_SEED,
     n_demonstrations: int = 50,
     inverse_temperature: float = 1.0,
 ) -> TabularProblem:
@@ -59,7 +59,7 @@ def _build_gridworld(
 
 def _build_gridworld2d(
     bellman: Bellman = "max",
-    seed: int = 0,
+    seed: int = gridworld.DEMONSTRATION_SEED,
     n_demonstrations: int = 50,
     inverse_temperature: float = 1.0,
 ) -> TabularProblem:

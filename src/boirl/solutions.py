@@ -110,7 +110,7 @@ class RewardSet:
         return self.thetas[self.indices_within(tolerance, absolute)]
 
     def groups(
-        self, tolerance: float = 0.01, distance: float = 0.05, absolute: bool = False
+        self, tolerance: float = 0.10, distance: float = 0.05, absolute: bool = False
     ) -> list[RewardGroup]:
         """The rewards within a tolerance, sorted by how they make the demonstrator behave.
 
@@ -164,10 +164,8 @@ class RewardSet:
             f"best NLL {self.best_nll:.4f}; within 1 %: {close} rewards; within 10 %: {near}",
         ]
         groups = self.groups()
-        lines.append(
-            f"{len(groups)} distinct behaviour{'s'[: len(groups) != 1]} within 1 % "
-            "(at least one action in 20 differs between two):"
-        )
+        plural = "" if len(groups) == 1 else "s"
+        lines.append(f"{len(groups)} distinct behaviour{plural} within 10 %, best reward of each:")
         header = "".join(f"{name:>14}" for name in self.names)
         lines.append(f"{'':>4}{header}{'NLL':>12}{'rewards':>9}")
         for number, group in enumerate(groups, start=1):
@@ -198,7 +196,7 @@ class RewardSet:
         }
         arrays["facts"] = np.array(json.dumps(facts))
         buffer = io.BytesIO()
-        np.savez_compressed(buffer, **arrays)
+        np.savez_compressed(buffer, allow_pickle=False, **arrays)
         write_whole(Path(path), buffer.getvalue())
 
     @classmethod

@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 import optuna
-from numpy.typing import ArrayLike
 from optuna.trial import FrozenTrial, TrialState
 
 from boirl.acquisitions import get_acquisition
 from boirl.errors import BoirlError, InvalidInputError, StorageError
-from boirl.initial import initial_thetas
+from boirl.initial import Design, initial_thetas
 from boirl.problem import Problem
 from boirl.progress import SearchProgress
 from boirl.projections import (
@@ -33,7 +32,7 @@ from boirl.projections import (
 from boirl.sampler import RewardSampler, search_space, theta_of
 from boirl.solutions import RewardSet
 from boirl.surrogates import Surrogate, get_kernel
-from boirl.types import Evaluation, FloatArray
+from boirl.types import Evaluation
 
 SETTINGS = "boirl:settings"
 PROBLEM = "boirl:problem"
@@ -125,7 +124,7 @@ class Study:
         self,
         problem: Problem[Any],
         *,
-        initial: str | Sequence[ArrayLike] | FloatArray = "sobol",
+        initial: Design = "sobol",
         n_initial: int | None = None,
         storage: str | None = None,
         name: str | None = None,
@@ -280,7 +279,7 @@ def explore(
     evaluations: int = 40,
     kernel: str = "rho-rbf",
     seed: int = 0,
-    initial: str | Sequence[ArrayLike] | FloatArray = "sobol",
+    initial: Design = "sobol",
     storage: str | None = None,
     progress: bool = False,
     **options: Any,
@@ -367,4 +366,4 @@ def _is_alive(owner: dict[str, Any]) -> bool:
         return False
     except PermissionError:
         pass
-    return owner["started"] == _start_time(owner["pid"])
+    return bool(owner["started"] == _start_time(owner["pid"]))

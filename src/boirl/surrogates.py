@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -25,7 +25,7 @@ from linear_operator.utils.warnings import NumericalWarning
 from torch import Tensor
 
 from boirl.errors import InvalidInputError
-from boirl.projections import Projection
+from boirl.projections.base import SATURATED_RANGE, Projection
 from boirl.types import Box, FloatArray
 
 NOISE_FLOOR = 1e-6
@@ -157,6 +157,7 @@ class FittedSurrogate:
     model: SingleTaskGP
     kernel: KernelSpec
     projection: Projection
+    latent_range: Tensor
     box: Box
 
     def posterior(self, thetas: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -177,15 +178,19 @@ class FittedSurrogate:
             self.output_scale * variance.sqrt(),
         )
 
+    @property
+    def _standardize(self) -> Any:
+        return self.model.outcome_transform
+
     @cached_property
     def output_centre(self) -> float:
         """The NLL that the standardised output 0 stands for."""
-        return float(self.model.outcome_transform.means)
+        return float(self._standardize.means)
 
     @cached_property
     def output_scale(self) -> float:
         """The NLL that one unit of the standardised outputs stands for."""
-        return float(self.model.outcome_transform.stdvs)
+        return float(self._standardize.stdvs)
 
     @property
     def hyperparameters(self) -> Hyperparameters:
@@ -213,13 +218,13 @@ class FittedSurrogate:
 
     @cached_property
     def _scaling(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        scale = self.model.input_transform.scale
         box_low, box_high = torch.tensor(self.box.low), torch.tensor(self.box.high)
-        return box_low, box_high - box_low, scale.offset[0], scale.coefficient[0]
+        low, high = self.latent_range
+        return box_low, box_high - box_low, low, high - low
 
     def _to_latent(self, unit: Tensor) -> Tensor:
-        low, width, offset, coefficient = self._scaling
-        return (self.projection.project(low + width * unit) - offset) / coefficient
+        low, width, latent_low, latent_width = self._scaling
+        return (self.projection.project(low + width * unit) - latent_low) / latent_width
 
 
 class Surrogate:
@@ -235,7 +240,10 @@ class Surrogate:
         self.kernel = kernel
         self.projection = projection
         self.box = box
-        self._latent_range = projection.range_over(box)
+        low, high = projection.range_over(box)
+        # A coordinate that is flat but for rounding must not have its rounding blown up.
+        high = torch.where(high - low <= SATURATED_RANGE, low + 1.0, high)
+        self._latent_range = torch.stack([low, high])
 
     def build(
         self,
@@ -266,7 +274,9 @@ class Surrogate:
         with torch.no_grad():
             for name, value in model.named_parameters():
                 value.fill_((hyperparameters or {}).get(name, float(value.detach())))
-        return FittedSurrogate(model.eval(), self.kernel, self.projection, self.box)
+        return FittedSurrogate(
+            model.eval(), self.kernel, self.projection, self._latent_range, self.box
+        )
 
     def fit(
         self,

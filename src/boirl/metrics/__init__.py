@@ -1,0 +1,18 @@
+"""Measures of a search."""
+
+from boirl.metrics.expert import (
+    evaluations_to_demonstrations,
+    evaluations_to_expert,
+    incumbents,
+    mean_true_return,
+)
+from boirl.metrics.landscape import LandscapeFit, landscape_fit
+
+__all__ = [
+    "LandscapeFit",
+    "evaluations_to_demonstrations",
+    "evaluations_to_expert",
+    "incumbents",
+    "landscape_fit",
+    "mean_true_return",
+]

@@ -34,6 +34,9 @@ class LogRho(Projection):
         rollouts: For each demonstration, its roll-outs.
     """
 
+    _index: Tensor
+    _absent: Tensor
+
     def __init__(
         self,
         problem: Problem[Any],

@@ -1,0 +1,277 @@
+"""The `boirl` command: parses, calls and prints."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from boirl import __version__
+from boirl.errors import BoirlError, BoirlWarning, InvalidInputError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Find all reward functions that explain demonstrations, with few policy optimisations.",
+)
+errors = Console(stderr=True, soft_wrap=True, highlight=False)
+console = Console(soft_wrap=True, highlight=False)
+
+
+def main() -> None:
+    """Run the command; an expected error is one line on stderr and exit code 2."""
+    warnings.showwarning = _show_warning  # type: ignore[assignment]
+    try:
+        app()
+    except BoirlError as error:
+        errors.print(f"error: {error}", style="red", markup=False)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        errors.print("interrupted", style="red")
+        sys.exit(130)
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *args: Any) -> None:
+    if issubclass(category, BoirlWarning):
+        errors.print(f"warning: {message}", style="yellow", markup=False)
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    if version:
+        console.print(f"boirl {__version__}")
+        raise typer.Exit
+
+
+Name = Annotated[str, typer.Argument(metavar="PROBLEM", help="One of `boirl problems`.")]
+Bellman = Annotated[
+    str | None,
+    typer.Option(help="Bellman operator: max, boltzmann or logsumexp.", show_default="max"),
+]
+DemonstrationFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="An .npz file with arrays states and actions (N x L) to explain, in place of the "
+        "problem's own demonstrations."
+    ),
+]
+
+
+@app.command()
+def problems() -> None:
+    """List the problems that come with boirl."""
+    from boirl.problems import PROBLEMS
+
+    table = Table("problem", "what it is", box=None, header_style="bold")
+    for name, entry in sorted(PROBLEMS.items()):
+        table.add_row(name, entry.summary)
+    console.print(table)
+
+
+@app.command()
+def run(
+    problem: Name,
+    kernel: Annotated[
+        str, typer.Option(help="rho-rbf (on the rho-projection), rbf or matern (on theta).")
+    ] = "rho-rbf",
+    evaluations: Annotated[
+        int, typer.Option(help="Policy optimisations in all, initial ones included.")
+    ] = 40,
+    seed: Annotated[int, typer.Option(help="Seeds every random choice of the search.")] = 0,
+    storage: Annotated[
+        str | None,
+        typer.Option(
+            help="Database to keep every evaluation in, such as sqlite:///search.db. Running the "
+            "same command again resumes.",
+            show_default="in memory",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for rewards.npz and the pictures.", show_default="none"),
+    ] = None,
+    initial: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Where to start: sobol, hard, or a theta such as 1.25,5,0 (may be repeated).",
+            show_default="sobol",
+        ),
+    ] = None,
+    acquisition: Annotated[
+        str, typer.Option(help="improve-explore, log-ei or random.")
+    ] = "improve-explore",
+    projection: Annotated[
+        str, typer.Option(help="log_rho or, as in the paper's text, rho.")
+    ] = "log_rho",
+    bellman: Bellman = None,
+    demonstrations: DemonstrationFile = None,
+) -> None:
+    """Search for the rewards that explain the demonstrations of a problem.
+
+    Example: boirl run gridworld --evaluations 40 --storage sqlite:///search.db --out results
+    """
+    from boirl.study import Study
+
+    chosen = _load(problem, bellman, demonstrations)
+    study = Study(
+        chosen,
+        kernel=kernel,
+        acquisition=acquisition,
+        projection=projection,
+        seed=seed,
+        initial=_initial(initial),
+        storage=storage,
+    )
+    done = len(study.trials)
+    if done:
+        errors.print(f"resuming: {done} of {evaluations} evaluations are in {storage}")
+    try:
+        found = study.run(evaluations, progress=True)
+    except KeyboardInterrupt:
+        kept = "run the same command again to resume" if storage else "nothing was kept: no storage"
+        errors.print(f"interrupted after {len(study.trials)} evaluations; {kept}", style="red")
+        raise typer.Exit(130) from None
+    console.print(str(found), markup=False)
+    if out is not None:
+        found.save(out / "rewards.npz")
+        _draw(found, out)
+
+
+@app.command()
+def evaluate(
+    problem: Name,
+    theta: Annotated[str, typer.Argument(help="Parameters with commas between, such as 1.25,5,0.")],
+    bellman: Bellman = None,
+    demonstrations: DemonstrationFile = None,
+) -> None:
+    """Solve for the policy of one theta and print how well it explains the demonstrations.
+
+    For a theta that starts with a minus sign write: boirl evaluate gridworld -- -1,5,0
+    """
+    chosen = _load(problem, bellman, demonstrations)
+    parsed = _theta(theta)
+    evaluation = chosen.evaluate(parsed)
+    if not evaluation.ok:
+        raise BoirlError(str(evaluation.failure))
+    console.print(f"NLL   {evaluation.nll:.6f} (mean a trajectory)")
+    if chosen.truth is not None:
+        expert = chosen.esor(chosen.truth)
+        console.print(f"ESOR  {chosen.esor(parsed):.6f} (expert {expert:.6f})")
+
+
+@app.command()
+def show(
+    file: Annotated[Path, typer.Argument(help="A rewards.npz that `boirl run --out` wrote.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to draw the pictures into.", show_default="none")
+    ] = None,
+) -> None:
+    """Print, and draw again, the result of an earlier search."""
+    from boirl.solutions import RewardSet
+
+    found = RewardSet.load(file)
+    console.print(str(found), markup=False)
+    if out is not None:
+        _draw(found, out)
+
+
+@app.command()
+def experiment(
+    name: Annotated[str, typer.Argument(help="gridworld-efficiency (paper, Table 1).")],
+    out: Annotated[Path, typer.Option(help="Folder for trials.csv and summary.json.")],
+    trials: Annotated[int, typer.Option(help="Seeds 0 to this number less one.")] = 10,
+    evaluations: Annotated[int, typer.Option(help="Evaluations of each trial.")] = 40,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(help="rho-rbf, rbf, matern or random (may be repeated).", show_default="all"),
+    ] = None,
+    demonstrations: DemonstrationFile = None,
+) -> None:
+    """Run a comparison of the paper and write its numbers to files."""
+    from boirl.experiments import gridworld_efficiency as efficiency
+
+    if name != "gridworld-efficiency":
+        raise InvalidInputError(f"there is no experiment {name!r}; expected gridworld-efficiency")
+    methods = method or list(efficiency.METHODS)
+    unknown = set(methods) - set(efficiency.METHODS)
+    if unknown:
+        raise InvalidInputError(
+            f"there is no method {', '.join(sorted(unknown))}; expected some of "
+            f"{', '.join(efficiency.METHODS)}"
+        )
+    chosen = _load("gridworld", None, demonstrations)
+    with Progress(
+        TextColumn("trials"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=errors,
+    ) as progress:
+        task = progress.add_task("trials", total=len(methods) * trials)
+        summary = efficiency.run(
+            chosen, out, methods, range(trials), evaluations, lambda row: progress.advance(task)
+        )
+    table = Table("method", "reached", "after", "paper's rule", "after", "RMSE at 20", box=None)
+    for line in summary:
+        table.add_row(
+            str(line["method"]),
+            f"{line['evaluations_to_expert_success']:.0%}",
+            _mean_and_sd(line, "evaluations_to_expert"),
+            f"{line['evaluations_to_demonstrations_success']:.0%}",
+            _mean_and_sd(line, "evaluations_to_demonstrations"),
+            f"{line['rmse_at_20_mean']:.2f}",
+        )
+    console.print(table)
+    console.print(f"written: {out / 'trials.csv'} {out / 'summary.json'}")
+
+
+def _mean_and_sd(line: dict[str, Any], rule: str) -> str:
+    if line[f"{rule}_mean"] is None:
+        return "-"
+    return f"{line[f'{rule}_mean']:.1f} ± {line[f'{rule}_sd']:.1f}"
+
+
+def _load(name: str, bellman: str | None, demonstrations: Path | None) -> Any:
+    from boirl.demonstrations import Demonstrations
+    from boirl.problems import load_problem
+
+    problem = load_problem(name, **({} if bellman is None else {"bellman": bellman}))
+    if demonstrations is not None:
+        problem = problem.with_demonstrations(Demonstrations.load(demonstrations))
+    return problem
+
+
+def _initial(given: list[str] | None) -> Any:
+    from boirl.initial import DESIGNS
+
+    if not given:
+        return "sobol"
+    if len(given) == 1 and given[0] in DESIGNS:
+        return given[0]
+    return [_theta(text) for text in given]
+
+
+def _theta(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InvalidInputError(
+            f"theta is {text!r}; expected numbers with commas between, such as 1.25,5,0"
+        ) from None
+
+
+def _draw(found: Any, folder: Path) -> None:
+    from boirl.plots import save_figures
+
+    with errors.status("drawing"):
+        paths = save_figures(found, folder)
+    console.print("pictures: " + " ".join(map(str, paths)))

@@ -1,0 +1,239 @@
+"""Pictures of a search: landscapes, posteriors, the latent space and convergence.
+
+Every function draws into axes it is given or returns a Matplotlib figure; none touches global
+state. `save_figures` writes the usual set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from boirl.errors import InvalidInputError, StorageError
+from boirl.solutions import RewardSet
+from boirl.types import FloatArray
+
+GRID = 60
+LATENT_POINTS = 2000
+CLOSE, NEAR = 0.01, 0.10
+
+
+def save_figures(found: RewardSet, folder: str | Path) -> list[Path]:
+    """Write `landscape.png`, `latent.png` and `convergence.png`; return their paths."""
+    figures = {"landscape": landscape, "latent": latent_space, "convergence": convergence}
+    paths = []
+    for name, draw in figures.items():
+        path = Path(folder) / f"{name}.png"
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            draw(found).savefig(path, dpi=130)
+        except OSError as error:
+            raise StorageError(
+                f"{str(path)!r} could not be written ({error.strerror}); free some space or "
+                "choose another folder"
+            ) from error
+        paths.append(path)
+    return paths
+
+
+def landscape(found: RewardSet, axes_names: tuple[str, str] | None = None) -> Figure:
+    """The exact NLL beside the posterior mean and standard deviation, with all evaluations.
+
+    Args:
+        found: A finished search.
+        axes_names: The two parameters to draw, by default the first two. The others are held at
+            the best theta.
+    """
+    box = found.problem.box
+    first, second = _columns(found, axes_names)
+    x = np.linspace(box.low[first], box.high[first], GRID)
+    y = np.linspace(box.low[second], box.high[second], GRID)
+    grid = np.tile(found.best, (GRID * GRID, 1))
+    grid[:, first], grid[:, second] = (part.reshape(-1) for part in np.meshgrid(x, y))
+    exact = found.problem.nll_batch(grid)
+    mean, sd = found.posterior(grid)
+    low, high = float(np.nanmin(exact)), float(np.nanmax(exact))
+    figure = Figure(figsize=(13.5, 4.6), layout="constrained")
+    panels = figure.subplots(1, 3, sharex=True, sharey=True)
+    for axes, values, title, limits in (
+        (panels[0], exact, "exact NLL", (low, high)),
+        (panels[1], mean, "posterior mean", (low, high)),
+        (panels[2], sd, "posterior standard deviation", (0.0, float(sd.max()))),
+    ):
+        colours = "viridis" if title != "posterior standard deviation" else "magma"
+        image = axes.pcolormesh(
+            x, y, values.reshape(GRID, GRID), cmap=colours, vmin=limits[0], vmax=limits[1]
+        )
+        figure.colorbar(image, ax=axes)
+        axes.set_title(title)
+        axes.set_xlabel(found.names[first])
+        mark_evaluations(axes, found, found.thetas[:, [first, second]])
+        if found.problem.truth is not None:
+            axes.plot(
+                *np.array(found.problem.truth)[[first, second]],
+                "*",
+                color="lime",
+                markersize=15,
+                markeredgecolor="black",
+            )
+    panels[0].set_ylabel(found.names[second])
+    _legend(figure, found, columns=5)
+    held = [i for i in range(box.dimension) if i not in (first, second)]
+    at = ", ".join(f"{found.names[i]} = {found.best[i]:.3g}" for i in held)
+    figure.suptitle(
+        f"{found.problem.name}: {len(found)} evaluations with {found.settings['kernel']}"
+        + (f" (drawn at {at})" if at else "")
+    )
+    return figure
+
+
+def latent_space(found: RewardSet) -> Figure:
+    """The space of the projection in its two principal components, coloured by exact NLL."""
+    box = found.problem.box
+    thetas = box.from_unit(np.random.default_rng(0).random((LATENT_POINTS, box.dimension)))
+    everywhere = _project(found, thetas)
+    components = _principal_components(everywhere)
+    figure = Figure(figsize=(7.2, 5.2), layout="constrained")
+    axes = figure.subplots()
+    cloud = components(everywhere)
+    image = axes.scatter(
+        cloud[:, 0], cloud[:, 1], c=found.problem.nll_batch(thetas), s=7, cmap="viridis"
+    )
+    figure.colorbar(image, ax=axes, label="exact NLL")
+    mark_evaluations(axes, found, components(_project(found, found.thetas)))
+    if found.problem.truth is not None:
+        truth = components(_project(found, np.array([found.problem.truth])))[0]
+        axes.plot(*truth, "*", color="lime", markersize=15, markeredgecolor="black")
+    axes.set_xlabel("first principal component")
+    axes.set_ylabel("second principal component")
+    space = found.settings["projection"] if found.surrogate.kernel.projected else "theta"
+    axes.set_title(f"{found.problem.name}: {LATENT_POINTS} rewards in the space of {space}")
+    _legend(figure, found, columns=3)
+    return figure
+
+
+def convergence(found: RewardSet) -> Figure:
+    """NLL of every evaluation, the best so far and, where it is known, the truth's."""
+    figure = Figure(figsize=(7.2, 4.4), layout="constrained")
+    axes = figure.subplots()
+    numbers = np.arange(len(found))
+    best = np.fmin.accumulate(found.nll)
+    axes.plot(numbers, found.nll, "o", color="tab:blue", markersize=4, label="evaluation")
+    axes.step(numbers, best, where="post", color="tab:red", label="best so far")
+    failed = np.flatnonzero(np.isnan(found.nll))
+    if failed.size:
+        top = np.full(failed.size, np.nanmax(found.nll))
+        axes.plot(failed, top, "x", color="black", label="failed")
+    if found.problem.truth is not None:
+        truth = found.problem.evaluate(np.array(found.problem.truth)).nll
+        axes.axhline(truth, color="green", linestyle="--", label="true reward")
+    if np.nanmin(found.nll) > 0:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_minor_formatter("{x:g}")
+    axes.set_xlabel("evaluation (0 is the first initial point)")
+    axes.set_ylabel("NLL of the demonstrations")
+    axes.set_title(f"{found.problem.name}: best NLL {found.best_nll:.4f}")
+    axes.legend()
+    return figure
+
+
+def mark_evaluations(axes: Axes, found: RewardSet, at: FloatArray) -> None:
+    """Draw evaluations as the paper does: by how their NLL compares with the truth's.
+
+    Args:
+        axes: Where to draw.
+        found: A finished search.
+        at: Position of each evaluation, `n x 2`.
+    """
+    for mask, style in zip(_classes(found), _STYLES, strict=True):
+        axes.plot(*at[mask].T, linestyle="none", **style)
+
+
+_STYLES: tuple[dict[str, Any], ...] = (
+    {"marker": "x", "color": "red", "markersize": 9, "markeredgewidth": 2.2},
+    {"marker": "o", "color": "red", "markersize": 7, "markeredgecolor": "white"},
+    {"marker": "o", "color": "red", "markersize": 7, "markerfacecolor": "none"},
+    {"marker": ".", "color": "white", "markersize": 5, "markeredgecolor": "black"},
+)
+
+
+def _reference(found: RewardSet) -> tuple[float, str]:
+    if found.problem.truth is None:
+        return found.best_nll, "the best"
+    return found.problem.evaluate(np.array(found.problem.truth)).nll, "the truth"
+
+
+def _classes(found: RewardSet) -> list[np.ndarray]:
+    """Masks of evaluations better than the reference, within 1 %, within 10 %, and the rest."""
+    reference, _ = _reference(found)
+    nll = np.where(np.isnan(found.nll), np.inf, found.nll)
+    excess = (nll - reference) / abs(reference)
+    edges = [excess <= 0, excess <= CLOSE, excess <= NEAR]
+    return [
+        edges[0],
+        edges[1] & ~edges[0],
+        edges[2] & ~edges[1],
+        ~edges[2],
+    ]
+
+
+def _legend(figure: Figure, found: RewardSet, columns: int) -> None:
+    _, name = _reference(found)
+    labels = (
+        f"at least as good as {name}",
+        "within 1 %",
+        "within 10 %",
+        "other evaluations",
+    )
+    handles = [
+        Line2D([], [], linestyle="none", label=label, **style)
+        for label, style in zip(labels, _STYLES, strict=True)
+    ]
+    if found.problem.truth is not None:
+        handles.append(
+            Line2D(
+                [],
+                [],
+                linestyle="none",
+                marker="*",
+                color="lime",
+                markersize=13,
+                markeredgecolor="black",
+                label="true reward",
+            )
+        )
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=9)
+
+
+def _columns(found: RewardSet, axes_names: tuple[str, str] | None) -> tuple[int, int]:
+    names = list(found.names)
+    if len(names) < 2:
+        raise InvalidInputError(
+            f"the reward has one free parameter, {names[0]!r}; a landscape needs two"
+        )
+    first, second = axes_names or names[:2]
+    for name in (first, second):
+        if name not in names:
+            raise InvalidInputError(f"there is no parameter {name!r}; expected one of {names}")
+    return names.index(first), names.index(second)
+
+
+def _project(found: RewardSet, thetas: FloatArray) -> FloatArray:
+    with torch.no_grad():
+        latent: FloatArray = found.surrogate.projection.transform(thetas).numpy()
+    return latent
+
+
+def _principal_components(points: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """The map from `n x K` to the two directions in which `points` vary most."""
+    centre = points.mean(axis=0)
+    directions = np.linalg.svd(points - centre, full_matrices=False)[2][:2]
+    return lambda others: (others - centre) @ directions.T
