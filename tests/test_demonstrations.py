@@ -76,7 +76,7 @@ def test_a_corrupt_file_is_a_storage_error(content, tmp_path):
 
 
 def test_a_missing_file_is_an_input_error(tmp_path):
-    with pytest.raises(InvalidInputError, match=r"there is no demonstration file .*gone\.npz"):
+    with pytest.raises(InvalidInputError, match=r"there is no file .*gone\.npz"):
         Demonstrations.load(tmp_path / "gone.npz")
 
 

@@ -14,10 +14,14 @@ from boirl.projections import LogRho
 GOLDEN = Path(__file__).parents[2] / "shared" / "golden"
 CLOSE = {"rtol": 0.0, "atol": 1e-8}
 
-pytestmark = pytest.mark.skipif(not GOLDEN.is_dir(), reason=f"there are no golden numbers: {GOLDEN}")
+pytestmark = pytest.mark.skipif(
+    not GOLDEN.is_dir(), reason=f"there are no golden numbers: {GOLDEN}"
+)
 
 
-@pytest.fixture(scope="module", params=[("gridworld3d", "gridworld"), ("gridworld2d", "gridworld2d")])
+@pytest.fixture(
+    scope="module", params=[("gridworld3d", "gridworld"), ("gridworld2d", "gridworld2d")]
+)
 def golden(request):
     """The golden arrays and the problem they are about, with their demonstrations."""
     file, name = request.param

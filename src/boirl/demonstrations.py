@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boirl.errors import DemonstrationError, InvalidInputError, StorageError
+from boirl.errors import DemonstrationError, InvalidInputError
+from boirl.files import read_arrays, write_arrays
 from boirl.types import IntArray
 
 UNKNOWN = -1
@@ -198,21 +199,12 @@ class Demonstrations:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an `.npz` file that `load` reads."""
-        np.savez_compressed(path, allow_pickle=False, **self.to_dict())
+        write_arrays(path, self.to_dict())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Demonstrations:
         """Read what `save` wrote, or any `.npz` with `states` and `actions` of shape `N x L`."""
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}
-        except FileNotFoundError:
-            raise InvalidInputError(f"there is no demonstration file {os.fspath(path)!r}") from None
-        except Exception as error:
-            raise StorageError(
-                f"{os.fspath(path)!r} cannot be read as an .npz file of demonstrations "
-                f"({type(error).__name__}: {error}); write one with Demonstrations.save"
-            ) from None
+        arrays = read_arrays(path, "demonstrations")
         missing = {"states", "actions"} - set(arrays)
         if missing:
             raise InvalidInputError(

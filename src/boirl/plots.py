@@ -16,7 +16,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from boirl.errors import InvalidInputError, StorageError
+from boirl.errors import InvalidInputError
+from boirl.files import cannot_write
 from boirl.solutions import RewardSet
 from boirl.types import FloatArray
 
@@ -35,10 +36,7 @@ def save_figures(found: RewardSet, folder: str | Path) -> list[Path]:
             path.parent.mkdir(parents=True, exist_ok=True)
             draw(found).savefig(path, dpi=130)
         except OSError as error:
-            raise StorageError(
-                f"{str(path)!r} could not be written ({error.strerror}); free some space or "
-                "choose another folder"
-            ) from error
+            raise cannot_write(path, error) from error
         paths.append(path)
     return paths
 
@@ -49,9 +47,11 @@ def landscape(found: RewardSet, axes_names: tuple[str, str] | None = None) -> Fi
     Args:
         found: A finished search.
         axes_names: The two parameters to draw, by default the first two. The others are held at
-            the best theta.
+            the best theta. A reward with a single parameter is drawn as a curve.
     """
     box = found.problem.box
+    if box.dimension == 1:
+        return _profile(found)
     first, second = _columns(found, axes_names)
     x = np.linspace(box.low[first], box.high[first], GRID)
     y = np.linspace(box.low[second], box.high[second], GRID)
@@ -91,6 +91,27 @@ def landscape(found: RewardSet, axes_names: tuple[str, str] | None = None) -> Fi
         f"{found.problem.name}: {len(found)} evaluations with {found.settings['kernel']}"
         + (f" (drawn at {at})" if at else "")
     )
+    return figure
+
+
+def _profile(found: RewardSet) -> Figure:
+    """The landscape of a reward with a single parameter: a curve with a band."""
+    box = found.problem.box
+    x = np.linspace(box.low, box.high, GRID**2 // 10)
+    mean, sd = found.posterior(x)
+    figure = Figure(figsize=(7.2, 4.8), layout="constrained")
+    axes = figure.subplots()
+    axes.plot(x, found.problem.nll_batch(x), color="black", label="exact NLL")
+    axes.plot(x, mean, "--", color="tab:blue", label="posterior mean")
+    band = (mean - 1.96 * sd, mean + 1.96 * sd)
+    axes.fill_between(x[:, 0], *band, alpha=0.25, label="95 % interval")
+    mark_evaluations(axes, found, np.stack([found.thetas[:, 0], found.nll], axis=1))
+    if found.problem.truth is not None:
+        axes.axvline(found.problem.truth[0], color="green", linestyle=":", label="true reward")
+    axes.set_xlabel(found.names[0])
+    axes.set_ylabel("NLL of the demonstrations")
+    axes.set_title(f"{found.problem.name}: {len(found)} evaluations")
+    axes.legend()
     return figure
 
 
@@ -215,10 +236,6 @@ def _legend(figure: Figure, found: RewardSet, columns: int) -> None:
 
 def _columns(found: RewardSet, axes_names: tuple[str, str] | None) -> tuple[int, int]:
     names = list(found.names)
-    if len(names) < 2:
-        raise InvalidInputError(
-            f"the reward has one free parameter, {names[0]!r}; a landscape needs two"
-        )
     first, second = axes_names or names[:2]
     for name in (first, second):
         if name not in names:
@@ -235,5 +252,7 @@ def _project(found: RewardSet, thetas: FloatArray) -> FloatArray:
 def _principal_components(points: FloatArray) -> Callable[[FloatArray], FloatArray]:
     """The map from `n x K` to the two directions in which `points` vary most."""
     centre = points.mean(axis=0)
-    directions = np.linalg.svd(points - centre, full_matrices=False)[2][:2]
+    directions = np.zeros((2, points.shape[1]))
+    found = np.linalg.svd(points - centre, full_matrices=False)[2][:2]
+    directions[: len(found)] = found
     return lambda others: (others - centre) @ directions.T

@@ -21,8 +21,8 @@ from boirl.policies import TabularPolicy, TabularSolver, expected_return
 from boirl.rewards import RewardFamily
 from boirl.types import Box, Evaluation, FloatArray, IntArray
 
-BATCH_ENTRIES = 4_000_000
-"""State-actions solved at once in a batch of thetas; bounds the memory of `nll_batch`."""
+BATCH_ENTRIES = 100_000
+"""State-actions solved at once in a batch of thetas: what fits the cache of a core."""
 
 P = TypeVar("P")
 

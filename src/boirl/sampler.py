@@ -22,7 +22,7 @@ HYPERPARAMETERS = "boirl:hyperparameters"
 FITTED_AT = "boirl:fitted_at"
 PURPOSE = "boirl:purpose"
 
-ALWAYS_REFIT_BELOW = 20
+ALWAYS_REFIT_BELOW = 10
 REFIT_GROWTH = 1.1
 """Hyperparameters are fitted anew at every evaluation of a short study, and later whenever the
 evaluations have become a tenth more."""

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +15,8 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from boirl.demonstrations import Demonstrations
-from boirl.errors import InvalidInputError, StorageError
+from boirl.errors import InvalidInputError
+from boirl.files import read_arrays, write_arrays
 from boirl.problem import Problem
 from boirl.problems import load_problem
 from boirl.projections import Identity, LogRho, Projection, Rho
@@ -91,6 +89,16 @@ class RewardSet:
     @property
     def best_nll(self) -> float:
         return float(self.nll[self.best_index])
+
+    def first(self, count: int) -> RewardSet:
+        """The set as it was after so many evaluations."""
+        return replace(
+            self,
+            thetas=self.thetas[:count],
+            nll=self.nll[:count],
+            seconds=self.seconds[:count],
+            failures=self.failures[:count],
+        )
 
     def indices_within(self, tolerance: float = 0.01, absolute: bool = False) -> IntArray:
         """Numbers of the evaluations within a tolerance of the best, best first."""
@@ -195,9 +203,7 @@ class RewardSet:
             "failures": self.failures,
         }
         arrays["facts"] = np.array(json.dumps(facts))
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, allow_pickle=False, **arrays)
-        write_whole(Path(path), buffer.getvalue())
+        write_arrays(path, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], problem: Problem[Any] | None = None) -> RewardSet:
@@ -207,7 +213,12 @@ class RewardSet:
             path: The file.
             problem: The problem of the search; may be left out for those of `load_problem`.
         """
-        arrays = _read(Path(path))
+        arrays = read_arrays(path, "the result of a search")
+        if "facts" not in arrays:
+            raise InvalidInputError(
+                f"{os.fspath(path)!r} holds {sorted(arrays)}; expected a file that RewardSet.save "
+                "wrote"
+            )
         facts = json.loads(str(arrays["facts"]))
         if problem is None:
             if facts["recipe"] is None:
@@ -245,36 +256,6 @@ class RewardSet:
             seconds=arrays["seconds"],
             failures=tuple(facts["failures"]),
         )
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file in full or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(content)
-        os.replace(temporary, path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise StorageError(
-            f"{str(path)!r} could not be written ({error.strerror}); free some space or choose "
-            "another folder"
-        ) from error
-
-
-def _read(path: Path) -> dict[str, NDArray[Any]]:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        json.loads(str(arrays["facts"]))
-    except FileNotFoundError:
-        raise InvalidInputError(f"there is no file {str(path)!r}") from None
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise StorageError(
-            f"{str(path)!r} cannot be read as a result of boirl ({type(error).__name__}: {error}); "
-            "it is damaged or something else"
-        ) from error
-    return arrays
 
 
 def _put(arrays: dict[str, NDArray[Any]], prefix: str, demonstrations: Demonstrations) -> None:

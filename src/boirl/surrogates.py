@@ -32,7 +32,8 @@ NOISE_FLOOR = 1e-6
 """Smallest noise variance of standardised outputs. Rewards that fall on one point of the latent
 space are normal here; without a floor their covariance is singular."""
 
-FIT_STEPS = 50
+COLD_FIT_STEPS = 100
+WARM_FIT_STEPS = 15
 Hyperparameters = dict[str, float]
 
 
@@ -292,16 +293,18 @@ class Surrogate:
         if len(thetas) < 2:
             return self.build(thetas, nll)
         for floor in (NOISE_FLOOR, 1e-4, 1e-2):
-            fitted = self.build(thetas, nll, warm_start if floor == NOISE_FLOOR else None, floor)
+            warm = warm_start if floor == NOISE_FLOOR else None
+            steps = COLD_FIT_STEPS if warm is None else WARM_FIT_STEPS
+            fitted = self.build(thetas, nll, warm, floor)
             model = fitted.model.train()
             try:
                 with warnings.catch_warnings():
-                    # A fit stopped at FIT_STEPS goes on from there at the next evaluation.
+                    # A warm fit that stops early goes on from there at the next evaluation.
                     warnings.simplefilter("ignore", BotorchWarning)
                     warnings.simplefilter("ignore", NumericalWarning)
                     fit_gpytorch_mll_scipy(
                         ExactMarginalLogLikelihood(model.likelihood, model),
-                        options={"maxiter": FIT_STEPS},
+                        options={"maxiter": steps},
                     )
                 fitted.posterior(thetas[:1])
             except RuntimeError:

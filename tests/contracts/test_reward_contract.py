@@ -45,7 +45,9 @@ def family(request):
 def steps():
     rng = np.random.default_rng(1)
     return Transitions(
-        rng.integers(N_STATES, size=7), rng.integers(N_ACTIONS, size=7), rng.integers(N_STATES, size=7)
+        rng.integers(N_STATES, size=7),
+        rng.integers(N_ACTIONS, size=7),
+        rng.integers(N_STATES, size=7),
     )
 
 
@@ -102,6 +104,16 @@ def test_a_fixed_parameter_takes_its_value(family, steps):
     fixed = family.fix(**{name: 1.5})
     assert fixed.box.names == family.box.names[1:]
     torch.testing.assert_close(fixed(theta[:, 1:], steps), family(theta, steps))
+
+
+def test_fixing_one_more_parameter_keeps_the_first_fixed(family):
+    first, second, *rest = family.box.names
+    theta = draw(family, 4)
+    theta[:, 0], theta[:, 1] = 1.5, 0.7
+    fixed = family.fix(**{first: 1.5}).fix(**{second: 0.7})
+    full = fixed.with_fixed(theta[:, 2:])
+    assert [p.name for p in fixed.parameters if p.fixed is None] == rest
+    torch.testing.assert_close(full, theta)
 
 
 def test_fixing_leaves_the_original_free(family):

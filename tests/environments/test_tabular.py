@@ -32,15 +32,15 @@ def test_the_three_ways_to_give_dynamics_agree():
 
 def test_expected_values_are_averages_over_next_states(random_mdp):
     mdp = random_mdp(0)
-    values = np.random.default_rng(1).normal(size=(3, mdp.n_states))
-    expected = np.einsum("sat,nt->nsa", dense(mdp), values)
+    values = np.random.default_rng(1).normal(size=(mdp.n_states, 3))
+    expected = np.einsum("sat,tn->san", dense(mdp), values)
     np.testing.assert_allclose(mdp.expect_next(values), expected, rtol=1e-13)
 
 
 def test_the_shortcut_for_deterministic_dynamics_gives_the_same(random_mdp):
     mdp = random_mdp(0, deterministic=True)
-    values = np.random.default_rng(1).normal(size=(3, mdp.n_states))
-    expected = np.einsum("sat,nt->nsa", dense(mdp), values)
+    values = np.random.default_rng(1).normal(size=(mdp.n_states, 3))
+    expected = np.einsum("sat,tn->san", dense(mdp), values)
     np.testing.assert_array_equal(mdp.expect_next(values), expected)
 
 
@@ -128,7 +128,9 @@ def test_probabilities_have_three_axes():
         TabularMDP.from_probabilities(np.ones((2, 3, 4)) / 4, 0.9)
 
 
-@pytest.mark.parametrize("start", [[0.5, 0.5], [0.5, 0.5, 0.5], [np.nan, 0.5, 0.5], [1.5, -0.5, 0.0]])
+@pytest.mark.parametrize(
+    "start", [[0.5, 0.5], [0.5, 0.5, 0.5], [np.nan, 0.5, 0.5], [1.5, -0.5, 0.0]]
+)
 def test_the_start_is_a_distribution_over_states(start):
     with pytest.raises(InvalidInputError, match="start distribution"):
         TabularMDP.from_next_states(RING, 0.9, start)

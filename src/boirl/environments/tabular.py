@@ -126,11 +126,11 @@ class TabularMDP:
         return matrix.indices.reshape(self.n_states, self.n_actions).astype(np.int64)
 
     def expect_next(self, values: FloatArray) -> FloatArray:
-        """Expected value after each state-action: `n x S` to `n x S x A`."""
+        """Expected value after each state-action: `S x n` to `S x A x n`."""
         if self.next_states is not None:
-            return np.take(values, self.next_states, axis=1)
-        expected: FloatArray = (self.transition @ values.T).T
-        return expected.reshape(len(values), self.n_states, self.n_actions)
+            return np.take(values, self.next_states, axis=0)
+        expected: FloatArray = self.transition @ values
+        return expected.reshape(self.n_states, self.n_actions, -1)
 
     def expected_rewards(self, reward: RewardFamily, thetas: FloatArray) -> FloatArray:
         """Expected reward of every state-action, `n x S x A`, or `n x S x 1` on states alone."""

@@ -42,11 +42,10 @@ def hard_start(problem: TabularProblem, seed: int, at_least: float = HARD_NLL) -
 
 
 def run_trial(problem: TabularProblem, method: str, seed: int, evaluations: int) -> dict[str, Any]:
-    """One search; the landscape is judged by a search that stops after `LANDSCAPE_AT`."""
+    """One search from a hard start, and its measures."""
     start = hard_start(problem, seed)
     found = explore(problem, evaluations, seed=seed, initial=[start], **METHODS[method])
-    short = explore(problem, LANDSCAPE_AT, seed=seed, initial=[start], **METHODS[method])
-    fit = landscape_fit(short)
+    fit = landscape_fit(found.first(LANDSCAPE_AT))
     return {
         "method": method,
         "seed": seed,

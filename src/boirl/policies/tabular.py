@@ -74,11 +74,9 @@ def expected_return(
     Returns:
         `n` returns.
     """
-    policies = np.exp(log_policies)
-    immediate = (policies * rewards).sum(axis=2)
-    values = np.zeros_like(immediate)
+    policies = np.moveaxis(np.exp(log_policies), 0, -1)
+    values = np.zeros((mdp.n_states, len(log_policies)))
     for _ in range(horizon):
-        following = np.einsum("nsa,nsa->ns", policies, mdp.expect_next(values))
-        values = immediate + mdp.gamma * following
-    returns: FloatArray = values @ start
+        values = (policies * (rewards[..., None] + mdp.gamma * mdp.expect_next(values))).sum(axis=1)
+    returns: FloatArray = start @ values
     return returns

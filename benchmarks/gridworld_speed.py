@@ -1,0 +1,166 @@
+"""Where the time of a search on Gridworld goes, and how that compares with stock BoTorch.
+
+    python benchmarks/gridworld_speed.py --out results/bench
+
+Runs one search of 400 evaluations with `rho-rbf`, and writes
+
+- the seconds of its first 100 evaluations, beside the 776 s that the code of the paper's authors
+  took for as many on a machine of this kind (2 cores, nearly idle);
+- the split of an iteration (solve, fit, acquisition, bookkeeping, and the part of the projection
+  in them) around 25, 50, 100, 200 and 400 evaluations;
+- the fit and acquisition of stock BoTorch on the same evaluations with the same kernel, in the
+  same run: `fit_gpytorch_mll` from scratch and `optimize_acqf` on `LogExpectedImprovement` with
+  as many raw samples, starts and steps.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from botorch.acquisition import LogExpectedImprovement
+from botorch.fit import fit_gpytorch_mll
+from botorch.optim import optimize_acqf
+from gpytorch.mlls import ExactMarginalLogLikelihood
+from rich.console import Console
+from rich.table import Table
+
+import boirl
+from boirl.acquisitions import GRADIENT_STEPS, LOCAL_SAMPLES, RAW_SAMPLES, STARTS
+from boirl.experiments.gridworld_efficiency import hard_start
+from boirl.sampler import single_thread
+from boirl.study import Study
+
+AUTHORS_SECONDS = 776.0
+EVALUATIONS = 100
+CHECKPOINTS = (25, 50, 100, 200, 400)
+WINDOW = 10
+
+
+class Stopwatch:
+    """Adds up the seconds spent inside functions it was put around."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    def around(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            began = time.perf_counter()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                elapsed = time.perf_counter() - began
+                self.seconds[name] = self.seconds.get(name, 0.0) + elapsed
+
+        return timed
+
+
+def timed_search(problem: boirl.TabularProblem, evaluations: int) -> tuple[Study, list[dict]]:
+    """Search, and return the seconds of every iteration by part."""
+    study = Study(problem, seed=0, initial=[hard_start(problem, 0)])
+    watch = Stopwatch()
+    sampler, surrogate = study.sampler, study.sampler.surrogate
+    surrogate.fit = watch.around("fit", surrogate.fit)
+    # Between two fits the model is only rebuilt; inside a fit it is part of the fit.
+    sampler._fit = watch.around("fit with rebuild", sampler._fit)
+    sampler.acquisition = watch.around("acquisition", sampler.acquisition)
+    surrogate.projection.project = watch.around("projection", surrogate.projection.project)
+    rows = []
+    for _ in range(evaluations):
+        watch.seconds = {}
+        began = time.perf_counter()
+        question = study.ask()
+        solving = time.perf_counter()
+        evaluation = problem.evaluate(question.theta)
+        solved = time.perf_counter()
+        study.tell(question, evaluation)
+        total = time.perf_counter() - began
+        parts = {
+            "solve": solved - solving,
+            "fit": watch.seconds.get("fit with rebuild", 0.0),
+            "acquisition": watch.seconds.get("acquisition", 0.0),
+        }
+        parts["bookkeeping"] = total - sum(parts.values())
+        rows.append({**parts, "total": total, "projection": watch.seconds.get("projection", 0.0)})
+    return study, rows
+
+
+def stock_botorch(study: Study, size: int) -> float:
+    """Seconds that stock BoTorch takes to fit and propose, given the first `size` evaluations."""
+    found = study.result()
+    thetas, nll = found.thetas[:size], found.nll[:size]
+    torch.manual_seed(0)
+    began = time.perf_counter()
+    model = found.surrogate.build(thetas, nll).model
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+        optimize_acqf(
+            LogExpectedImprovement(model, best_f=float(nll.min()), maximize=False),
+            bounds=torch.tensor([[0.0] * 3, [1.0] * 3], dtype=torch.float64),
+            q=1,
+            num_restarts=STARTS,
+            raw_samples=RAW_SAMPLES + LOCAL_SAMPLES,
+            options={"maxiter": GRADIENT_STEPS},
+        )
+    return time.perf_counter() - began
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=Path("results/bench"))
+    parser.add_argument("--evaluations", type=int, default=max(CHECKPOINTS))
+    arguments = parser.parse_args()
+    problem = boirl.load_problem("gridworld")
+    # The first use of every library is slow and is not what is measured.
+    boirl.explore(problem, evaluations=8, seed=1)
+    console = Console(soft_wrap=True)
+    with console.status("searching"):
+        study, rows = timed_search(problem, arguments.evaluations)
+    split = []
+    for size in CHECKPOINTS:
+        if size > len(rows):
+            continue
+        window = rows[max(0, size - WINDOW) : size]
+        line = {"evaluations": size}
+        line |= {part: float(np.mean([row[part] for row in window])) for part in rows[0]}
+        with console.status(f"stock BoTorch at {size}"), single_thread():
+            line["stock"] = stock_botorch(study, size)
+        line["stock_ratio"] = line["stock"] / (line["fit"] + line["acquisition"])
+        split.append(line)
+    first = sum(row["total"] for row in rows[:EVALUATIONS])
+    report = {
+        "evaluations": min(EVALUATIONS, len(rows)),
+        "seconds": first,
+        "authors_seconds": AUTHORS_SECONDS,
+        "times_faster_than_authors": AUTHORS_SECONDS / first,
+        "seconds_per_iteration": split,
+    }
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    path = arguments.out / "gridworld_speed.json"
+    path.write_text(json.dumps(report, indent=2) + "\n")
+    table = Table(box=None, title="milliseconds an iteration (mean of the last 10)")
+    columns = ["solve", "fit", "acquisition", "bookkeeping", "total", "projection", "stock"]
+    headings = ["n", "solve", "fit", "acq.", "other", "total", "proj.", "stock", "stock/ours"]
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for line in split:
+        cells = [f"{1000 * line[column]:.1f}" for column in columns]
+        table.add_row(str(line["evaluations"]), *cells, f"{line['stock_ratio']:.1f}")
+    console.print(table)
+    console.print(
+        f"{report['evaluations']} evaluations in {first:.1f} s: "
+        f"{report['times_faster_than_authors']:.0f} times faster than the authors' 776 s"
+    )
+    console.print(f"written: {path}")
+
+
+if __name__ == "__main__":
+    main()

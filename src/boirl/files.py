@@ -1,0 +1,52 @@
+"""Reading and writing files without losing what was there."""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boirl.errors import InvalidInputError, StorageError
+
+
+def write_arrays(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> None:
+    """Write an `.npz` file in full or not at all; an older file stays whole if that fails."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    target = Path(path)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(buffer.getvalue())
+        os.replace(temporary, target)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise cannot_write(target, error) from error
+
+
+def read_arrays(path: str | os.PathLike[str], what: str) -> dict[str, NDArray[Any]]:
+    """Read all arrays of an `.npz` file; `what` says in errors what was expected in it."""
+    try:
+        content = io.BytesIO(Path(path).read_bytes())
+        with np.load(content, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except FileNotFoundError:
+        raise InvalidInputError(f"there is no file {os.fspath(path)!r} with {what}") from None
+    except (OSError, ValueError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+        raise StorageError(
+            f"{os.fspath(path)!r} cannot be read as an .npz file with {what} "
+            f"({type(error).__name__}: {error}); it is damaged or something else"
+        ) from error
+
+
+def cannot_write(path: Path, error: OSError) -> StorageError:
+    """The error for a file that could not be written."""
+    return StorageError(
+        f"{str(path)!r} could not be written ({error.strerror}); free some space or choose "
+        "another folder"
+    )

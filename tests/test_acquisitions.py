@@ -1,0 +1,137 @@
+import numpy as np
+import pytest
+import torch
+from botorch.acquisition import AnalyticAcquisitionFunction, LogExpectedImprovement
+from scipy.stats import qmc
+
+from boirl.acquisitions import (
+    ACQUISITIONS,
+    RAW_SAMPLES,
+    Incumbent,
+    MarginalLogEI,
+    MarginalSD,
+    get_acquisition,
+    improve_explore,
+    log_ei,
+    maximise,
+)
+from boirl.errors import InvalidInputError
+from boirl.projections import Identity
+from boirl.surrogates import KERNELS, Surrogate
+from boirl.types import Box
+
+
+class Bowl(AnalyticAcquisitionFunction):
+    """Highest, at 1, in `top`."""
+
+    def __init__(self, surrogate, top):
+        super().__init__(surrogate.model)
+        self.top = torch.tensor(top, dtype=torch.float64)
+
+    def forward(self, X):
+        return 1.0 - (X.squeeze(-2) - self.top).square().sum(dim=-1)
+
+
+@pytest.fixture(scope="module")
+def valley():
+    """A surrogate of a parabola with its lowest point at (0.3, 0.6), and the incumbent."""
+    box = Box(("a", "b"), np.zeros(2), np.ones(2))
+    thetas = qmc.Sobol(2, rng=np.random.default_rng(0)).random(16)
+    nll = 10.0 * ((thetas - [0.3, 0.6]) ** 2).sum(axis=1)
+    fitted = Surrogate(KERNELS["rbf"], Identity(box), box).fit(thetas, nll)
+    return fitted, Incumbent(thetas[nll.argmin()], float(nll.min()))
+
+
+@pytest.fixture(scope="module")
+def gridworld_search(gridworld, gridworld_log_rho):
+    thetas = gridworld.box.from_unit(np.random.default_rng(0).random((10, 3)))
+    nll = gridworld.nll_batch(thetas)
+    fitted = Surrogate(KERNELS["rho-rbf"], gridworld_log_rho, gridworld.box).fit(thetas, nll)
+    return fitted, Incumbent(gridworld.box.to_unit(thetas[nll.argmin()]), float(nll.min()))
+
+
+@pytest.mark.parametrize("top", [(0.123, 0.777), (1.0, 0.0), (0.5, 1.0)])
+def test_the_top_of_a_bowl_is_found_inside_and_at_the_border(valley, top):
+    unit, value = maximise(Bowl(valley[0], top), valley[1], np.random.default_rng(0))
+    np.testing.assert_allclose(unit, top, atol=1e-4)
+    assert value == pytest.approx(1.0, abs=1e-7)
+
+
+@pytest.mark.parametrize("kind", ["log-ei", "sd"])
+def test_climbing_never_ends_below_the_best_of_the_sample(gridworld_search, kind):
+    surrogate, incumbent = gridworld_search
+    acquisition = (
+        MarginalLogEI(surrogate, incumbent.nll) if kind == "log-ei" else MarginalSD(surrogate)
+    )
+    raw = qmc.Sobol(3, rng=np.random.default_rng(4)).random(RAW_SAMPLES)
+    with torch.no_grad():
+        best_raw = float(acquisition(torch.tensor(raw).unsqueeze(-2)).max())
+    unit, value = maximise(acquisition, incumbent, np.random.default_rng(4))
+    assert value >= best_raw
+    assert ((unit >= 0.0) & (unit <= 1.0)).all()
+    assert float(acquisition(torch.tensor(unit)[None, None])) == pytest.approx(value, rel=1e-6)
+
+
+def test_hopeless_samples_are_not_climbed_from(valley, monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("climbed")
+
+    monkeypatch.setattr("boirl.acquisitions.gen_candidates_scipy", refuse)
+    bowl = Bowl(valley[0], (0.5, 0.5))
+    _, value = maximise(bowl, valley[1], np.random.default_rng(0), worth=10.0)
+    assert 0.99 < value <= 1.0
+
+
+def test_expected_improvement_is_that_of_botorch(gridworld_search):
+    surrogate, incumbent = gridworld_search
+    points = torch.tensor(np.random.default_rng(1).random((20, 3))).unsqueeze(-2)
+    with torch.no_grad():
+        found = MarginalLogEI(surrogate, incumbent.nll)(points)
+        reference = LogExpectedImprovement(surrogate.model, incumbent.nll, maximize=False)(points)
+    torch.testing.assert_close(found, reference, rtol=1e-5, atol=1e-5)
+
+
+def test_the_lowest_point_of_a_well_known_valley_is_proposed(valley):
+    proposal = log_ei(*valley, np.random.default_rng(0))
+    assert proposal.purpose == "improve"
+    np.testing.assert_allclose(proposal.unit, [0.3, 0.6], atol=0.05)
+
+
+def test_improvement_comes_first_while_it_is_in_sight(valley):
+    proposal = improve_explore(*valley, np.random.default_rng(0))
+    assert proposal.purpose == "improve"
+    np.testing.assert_allclose(proposal.unit, [0.3, 0.6], atol=0.05)
+
+
+def test_where_nothing_can_be_gained_the_least_known_theta_is_explored(valley):
+    surrogate, incumbent = valley
+    unbeatable = incumbent._replace(nll=-1e6)
+    proposal = improve_explore(surrogate, unbeatable, np.random.default_rng(0))
+    assert proposal.purpose == "explore"
+    grid = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 41)] * 2), axis=-1).reshape(-1, 2)
+    _, sd = surrogate.posterior(np.vstack([proposal.unit, grid]))
+    assert sd[0] >= sd[1:].max() * (1.0 - 1e-3)
+
+
+def test_random_ignores_the_surrogate(valley):
+    _, incumbent = valley
+    proposal = ACQUISITIONS["random"](None, incumbent, np.random.default_rng(0))
+    assert proposal.unit.tolist() == np.random.default_rng(0).random(2).tolist()
+
+
+@pytest.mark.parametrize("name", ACQUISITIONS)
+def test_the_same_seed_gives_the_same_proposal_in_the_unit_cube(gridworld_search, name):
+    first, again = (
+        get_acquisition(name)(*gridworld_search, np.random.default_rng(3)) for _ in range(2)
+    )
+    assert first.unit.tolist() == again.unit.tolist()
+    assert first.purpose == again.purpose
+    assert first.unit.shape == (3,)
+    assert ((first.unit >= 0.0) & (first.unit <= 1.0)).all()
+
+
+def test_an_unknown_acquisition_is_named():
+    with pytest.raises(
+        InvalidInputError, match="no acquisition 'ucb'; expected one of improve-expl"
+    ):
+        get_acquisition("ucb")

@@ -1,0 +1,154 @@
+"""The set of rewards: tolerances, groups, posterior, files."""
+
+import numpy as np
+import pytest
+
+import boirl
+from boirl.errors import InvalidInputError, StorageError
+
+
+@pytest.fixture(scope="module")
+def found():
+    return boirl.explore(boirl.load_problem("gridworld"), evaluations=25, seed=3)
+
+
+def with_nll(found, nll):
+    """The same thetas with made-up likelihoods."""
+    return boirl.RewardSet(
+        problem=found.problem,
+        surrogate=found.surrogate,
+        settings=found.settings,
+        thetas=found.thetas[: len(nll)],
+        nll=np.array(nll),
+        seconds=found.seconds[: len(nll)],
+        failures=found.failures[: len(nll)],
+    )
+
+
+def test_best_and_within_are_about_the_lowest_nll(found):
+    made_up = with_nll(found, [20.0, 10.0, np.nan, 10.05, 10.9, 11.1])
+    np.testing.assert_array_equal(made_up.best, found.thetas[1])
+    assert made_up.indices_within(0.01).tolist() == [1, 3]
+    assert made_up.indices_within(0.10).tolist() == [1, 3, 4]
+    assert made_up.indices_within(0.05, absolute=True).tolist() == [1, 3]
+    np.testing.assert_array_equal(made_up.within(0.0), found.thetas[[1]])
+
+
+def test_a_relative_tolerance_works_below_zero(found):
+    made_up = with_nll(found, [-10.0, -9.95, -9.0])
+    assert made_up.indices_within(0.01).tolist() == [0, 1]
+
+
+def test_groups_part_rewards_that_behave_differently_and_join_those_alike(found):
+    box = found.problem.box
+    same = [(1.25, 5.0, 0.0), (1.25, 5.0, 3.0), (-1.0, 3.0, 0.0), (1.25, 5.0, -4.0)]
+    made_up = boirl.RewardSet(
+        problem=found.problem,
+        surrogate=found.surrogate,
+        settings=found.settings,
+        thetas=box.check(same),
+        nll=np.array([10.0, 10.1, 10.2, 10.3]),
+        seconds=np.zeros(4),
+        failures=(None,) * 4,
+    )
+    groups = made_up.groups(tolerance=0.10)
+    assert [group.indices.tolist() for group in groups] == [[0, 1, 3], [2]]
+    assert groups[0].width < 1e-9
+    assert groups[0].nll == 10.0
+    np.testing.assert_array_equal(groups[1].representative, same[2])
+    assert len(made_up.groups(tolerance=0.10, distance=1.0)) == 1
+
+
+def test_members_of_a_group_are_no_further_apart_than_was_asked(found):
+    for distance in (0.01, 0.05, 0.2):
+        groups = found.groups(tolerance=0.5, distance=distance)
+        assert max(group.width for group in groups) <= distance
+        assert sum(len(group.indices) for group in groups) == len(found.indices_within(0.5))
+
+
+def test_posterior_takes_one_theta_or_many(found):
+    mean, _ = found.posterior(found.best)
+    assert isinstance(mean, float)
+    means, sds = found.posterior(found.thetas)
+    assert means.shape == sds.shape == (25,)
+    assert means[found.best_index] == pytest.approx(mean)
+    np.testing.assert_allclose(means, found.nll, atol=0.5)
+    with pytest.raises(InvalidInputError, match="midpoint = 11"):
+        found.posterior((0, 11, 0))
+
+
+def test_first_is_the_search_cut_short(found):
+    short = found.first(5)
+    assert len(short) == len(short.failures) == 5
+    np.testing.assert_array_equal(short.thetas, found.thetas[:5])
+
+
+def test_print_is_readable(found):
+    text = str(found)
+    assert "gridworld: 25 evaluations" in text
+    assert f"{found.best_nll:.4f}" in text
+    assert "steepness" in text
+
+
+def test_save_and_load_keep_everything(found, tmp_path):
+    path = tmp_path / "deep" / "rewards.npz"
+    found.save(path)
+    loaded = boirl.RewardSet.load(path)
+    np.testing.assert_array_equal(loaded.thetas, found.thetas)
+    np.testing.assert_array_equal(loaded.nll, found.nll)
+    assert loaded.settings == dict(found.settings)
+    probe = found.problem.box.from_unit(np.random.default_rng(0).random((20, 3)))
+    np.testing.assert_array_equal(loaded.posterior(probe), found.posterior(probe))
+    assert str(loaded) == str(found)
+
+
+@pytest.mark.parametrize("options", [{"kernel": "matern"}, {"projection": "rho"}])
+def test_every_kind_of_search_can_be_loaded(found, options, tmp_path):
+    other = boirl.explore(found.problem, evaluations=5, **options)
+    other.save(tmp_path / "rewards.npz")
+    loaded = boirl.RewardSet.load(tmp_path / "rewards.npz")
+    np.testing.assert_array_equal(loaded.posterior(found.best), other.posterior(found.best))
+
+
+def test_a_problem_of_ones_own_is_passed_to_load(tmp_path):
+    mdp = boirl.TabularMDP.from_next_states(np.array([[0, 1], [1, 0]]), gamma=0.9)
+    reward = boirl.LinearReward(np.array([[0.0], [1.0]]), {"weight": (-1.0, 1.0)})
+    problem = boirl.TabularProblem(
+        mdp, reward, boirl.Demonstrations.from_arrays([[0, 1, 1]], [[1, 0, 0]])
+    )
+    found = boirl.explore(problem, evaluations=4)
+    found.save(tmp_path / "rewards.npz")
+    with pytest.raises(InvalidInputError, match="pass problem="):
+        boirl.RewardSet.load(tmp_path / "rewards.npz")
+    loaded = boirl.RewardSet.load(tmp_path / "rewards.npz", problem)
+    assert loaded.best_nll == found.best_nll
+    other = boirl.TabularProblem(
+        mdp, reward, boirl.Demonstrations.from_arrays([[0, 0, 0]], [[0, 0, 0]])
+    )
+    with pytest.raises(InvalidInputError, match="another problem"):
+        boirl.RewardSet.load(tmp_path / "rewards.npz", other)
+
+
+def test_a_missing_or_corrupt_file_is_told(found, tmp_path):
+    with pytest.raises(InvalidInputError, match="there is no file"):
+        boirl.RewardSet.load(tmp_path / "nothing.npz")
+    path = tmp_path / "rewards.npz"
+    found.save(path)
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(StorageError, match="damaged"):
+        boirl.RewardSet.load(path)
+
+
+def test_a_full_disk_leaves_the_older_file_whole(found, tmp_path, monkeypatch):
+    path = tmp_path / "rewards.npz"
+    found.save(path)
+    before = path.read_bytes()
+
+    def full(self, content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    with pytest.raises(StorageError, match="No space left"):
+        found.first(5).save(path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]

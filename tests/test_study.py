@@ -1,0 +1,339 @@
+"""The search loop: determinism, resumption, failures and storage trouble."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import optuna
+import pytest
+from sqlalchemy import event
+
+import boirl
+from boirl.errors import BoirlError, InvalidInputError, SaturationWarning, StorageError
+from boirl.experiments.gridworld_efficiency import run_trial
+from boirl.sampler import PURPOSE, pending_thetas
+from boirl.study import Study
+from boirl.types import Evaluation
+
+START = (-1.5, 6.0, 1.0)
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return boirl.load_problem("gridworld")
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(problem):
+    return boirl.explore(problem, evaluations=12, seed=5, initial=[START])
+
+
+def test_two_runs_with_one_seed_agree(problem, uninterrupted):
+    again = boirl.explore(problem, evaluations=12, seed=5, initial=[START])
+    np.testing.assert_array_equal(again.thetas, uninterrupted.thetas)
+    np.testing.assert_array_equal(again.nll, uninterrupted.nll)
+
+
+def test_another_seed_searches_elsewhere(problem, uninterrupted):
+    other = boirl.explore(problem, evaluations=4, seed=6, initial=[START])
+    assert not np.array_equal(other.thetas[1:], uninterrupted.thetas[1:4])
+
+
+def test_initial_points_come_first_and_count(problem, uninterrupted):
+    assert len(uninterrupted) == 12
+    np.testing.assert_array_equal(uninterrupted.thetas[0], START)
+    np.testing.assert_allclose(uninterrupted.nll[0], problem.evaluate(START).nll, rtol=1e-12)
+
+
+def test_a_stopped_search_resumes_where_it_was(problem, uninterrupted, tmp_path):
+    storage = f"sqlite:///{tmp_path}/search.db"
+    options = {"seed": 5, "initial": [START], "storage": storage}
+    boirl.explore(problem, evaluations=7, **options)
+    resumed = boirl.explore(problem, evaluations=12, **options)
+    np.testing.assert_array_equal(resumed.thetas, uninterrupted.thetas)
+
+
+def test_a_finished_search_is_not_run_again(problem, tmp_path):
+    storage = f"sqlite:///{tmp_path}/search.db"
+    boirl.explore(problem, evaluations=3, seed=5, storage=storage)
+    study = Study(problem, seed=5, storage=storage)
+    assert len(study.run(evaluations=2)) == 3
+
+
+def test_an_interrupted_evaluation_is_taken_up_again(problem, uninterrupted, monkeypatch):
+    study = Study(problem, seed=5, initial=[START])
+    evaluate = type(problem).evaluate
+    calls = []
+
+    def interrupted(self, theta, seed=None):
+        calls.append(theta)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return evaluate(self, theta, seed)
+
+    monkeypatch.setattr(type(problem), "evaluate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        study.run(evaluations=12)
+    assert len(study.trials) == 3
+    np.testing.assert_array_equal(study.run(evaluations=12).thetas, uninterrupted.thetas)
+
+
+SLOW_SEARCH = """
+import sys, time, boirl
+problem = boirl.load_problem("gridworld")
+evaluate = type(problem).evaluate
+def slow(self, theta, seed=None):
+    time.sleep(0.3)
+    return evaluate(self, theta, seed)
+type(problem).evaluate = slow
+boirl.explore(problem, evaluations=12, seed=5, initial=[(-1.5, 6.0, 1.0)], storage=sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize("finished", [1, 4])
+def test_a_killed_process_loses_at_most_the_evaluation_in_flight(
+    problem, uninterrupted, tmp_path, finished
+):
+    file = tmp_path / "search.db"
+    storage = f"sqlite:///{file}"
+    process = subprocess.Popen([sys.executable, "-W", "ignore", "-c", SLOW_SEARCH, storage])
+    deadline = time.monotonic() + 120
+    while _count_finished(file) < finished:
+        assert process.poll() is None, "the search ended before it was killed"
+        assert time.monotonic() < deadline, "the search made no progress"
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    kept = _count_finished(file)
+    assert kept >= finished
+    study = Study(problem, seed=5, initial=[START], storage=storage)
+    assert len(study.trials) == kept
+    resumed = study.run(evaluations=12)
+    np.testing.assert_array_equal(resumed.thetas, uninterrupted.thetas)
+    np.testing.assert_array_equal(resumed.nll, uninterrupted.nll)
+    assert all(trial.state.is_finished() for trial in study.optuna_study.trials)
+
+
+def _count_finished(file: Path) -> int:
+    if not file.exists():
+        return 0
+    try:
+        with sqlite3.connect(file) as database:
+            query = "SELECT COUNT(*) FROM trials WHERE state = 'COMPLETE'"
+            return int(database.execute(query).fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
+
+
+def test_an_evaluation_of_a_living_process_is_left_alone(problem, tmp_path):
+    storage = f"sqlite:///{tmp_path}/search.db"
+    study = Study(problem, seed=5, storage=storage)
+    owner = {"host": os.uname().nodename, "pid": 1, "started": "anything"}
+    trial = study.optuna_study.ask()
+    trial.set_user_attr("boirl:owner", {**owner, "host": "another-machine"})
+    assert study.ask().number == trial.number + 1
+    gone = study.optuna_study.ask()
+    gone.set_user_attr("boirl:owner", owner)  # process 1 lives, but did not start at "anything"
+    assert study.ask().number == gone.number
+
+
+def test_running_evaluations_are_pending_and_push_the_next_one_away(problem):
+    study = Study(problem, seed=5, initial=[START])
+    for _ in range(4):
+        question = study.ask()
+        study.tell(question, problem.evaluate(question.theta))
+    first, second = study.ask(), study.ask()
+    assert len(pending_thetas(study.optuna_study.trials, problem.box)) == 2
+    assert not np.allclose(first.theta, second.theta, atol=1e-3)
+
+
+def test_ask_and_tell_with_numbers(problem):
+    study = Study(problem, seed=0)
+    question = study.ask()
+    study.tell(question, 12.5)
+    assert study.result().best_nll == 12.5
+    with pytest.raises(InvalidInputError, match="told before"):
+        study.tell(question, 12.5)
+
+
+def test_a_failed_evaluation_is_kept_with_its_reason_and_survived(problem, monkeypatch):
+    evaluate = type(problem).evaluate
+
+    def sometimes(self, theta, seed=None):
+        if theta[1] > 0:
+            return Evaluation(tuple(theta), float("nan"), failure="the motor caught fire")
+        return evaluate(self, theta, seed)
+
+    monkeypatch.setattr(type(problem), "evaluate", sometimes)
+    found = boirl.explore(problem, evaluations=15, seed=1)
+    failed = np.isnan(found.nll)
+    assert failed.any()
+    assert not failed.all()
+    assert {found.failures[i] for i in np.flatnonzero(failed)} == {"the motor caught fire"}
+    assert np.isfinite(found.posterior(found.thetas)[0]).all()
+    assert len(np.unique(found.thetas, axis=0)) == 15
+
+
+def test_a_diverged_solver_is_a_failed_evaluation():
+    mdp = boirl.TabularMDP.from_next_states(np.array([[0, 1], [1, 0]]), gamma=1.0)
+    reward = boirl.LinearReward(np.array([[1.0], [0.5]]), {"weight": (0.5, 1.0)})
+    demonstrations = boirl.Demonstrations.from_arrays([[0, 1]], [[1, 0]])
+    problem = boirl.TabularProblem(mdp, reward, demonstrations)
+    with pytest.raises(BoirlError, match=r"none of 3 evaluations succeeded.*did not converge"):
+        boirl.explore(problem, evaluations=3, kernel="rbf")
+
+
+def test_a_non_finite_nll_is_a_failure(problem):
+    study = Study(problem, seed=0)
+    study.tell(study.ask(), float("inf"))
+    study.tell(study.ask(), 3.0)
+    found = study.result()
+    assert "expected a finite number" in found.failures[0]
+    assert found.best_index == 1
+
+
+def test_another_search_in_the_same_storage_is_refused(problem, tmp_path):
+    storage = f"sqlite:///{tmp_path}/search.db"
+    Study(problem, seed=5, storage=storage, initial=[START])
+    with pytest.raises(InvalidInputError, match=r"settings \{'kernel': 'rho-rbf'\}"):
+        Study(problem, seed=5, storage=storage, initial=[START], kernel="rbf")
+    other = boirl.load_problem("gridworld", bellman="logsumexp")
+    with pytest.raises(InvalidInputError, match="made with problem"):
+        Study(other, seed=5, storage=storage, initial=[START])
+    with pytest.raises(InvalidInputError, match="initial thetas"):
+        Study(problem, seed=5, storage=storage, initial=[(1.0, 1.0, 1.0)])
+    Study(other, seed=5, storage=storage, initial=[START], name="second")
+
+
+def test_a_corrupt_storage_is_told_in_one_line(problem, tmp_path):
+    file = tmp_path / "search.db"
+    file.write_text("this is not a database, and never was one " * 50)
+    with pytest.raises(StorageError, match="not a database") as caught:
+        Study(problem, storage=f"sqlite:///{file}")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_full_disk_loses_no_finished_evaluation(problem, tmp_path):
+    file = tmp_path / "search.db"
+    options = {"seed": 5, "initial": [START], "storage": f"sqlite:///{file}"}
+    study = Study(problem, **options)
+    study.run(evaluations=3)
+    engine = study.optuna_study._storage._backend.engine
+
+    @event.listens_for(engine, "connect")
+    def limit(connection, record):
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+
+    engine.dispose()
+    with pytest.raises(StorageError, match="full"):
+        study.run(evaluations=400)
+    event.remove(engine, "connect", limit)
+    engine.dispose()
+    kept = len(Study(problem, **options).trials)
+    assert kept >= 3
+    assert len(Study(problem, **options).run(evaluations=kept + 1)) == kept + 1
+
+
+def test_wrong_arguments_name_what_is_expected(problem, tmp_path):
+    with pytest.raises(InvalidInputError, match="no kernel 'rbff'; expected one of rho-rbf"):
+        boirl.explore(problem, kernel="rbff")
+    with pytest.raises(InvalidInputError, match="no acquisition 'ucb'"):
+        boirl.explore(problem, acquisition="ucb")
+    with pytest.raises(InvalidInputError, match="no projection 'pca'"):
+        boirl.explore(problem, projection="pca")
+    with pytest.raises(InvalidInputError, match="no setting colour"):
+        boirl.explore(problem, colour="red")
+    with pytest.raises(InvalidInputError, match="evaluations is 0"):
+        boirl.explore(problem, evaluations=0)
+    with pytest.raises(InvalidInputError, match="the seed is -1"):
+        boirl.explore(problem, seed=-1)
+    with pytest.raises(InvalidInputError, match="steepness = 9"):
+        boirl.explore(problem, initial=[(9, 0, 0)])
+    with pytest.raises(InvalidInputError, match="sqlite:///"):
+        boirl.explore(problem, storage="search.db")
+    with pytest.raises(InvalidInputError, match="does not exist"):
+        boirl.explore(problem, storage=f"sqlite:///{tmp_path}/nowhere/search.db")
+
+
+def test_the_study_is_an_ordinary_optuna_study(problem):
+    study = Study(problem, seed=5, initial=[START])
+    found = study.run(evaluations=6)
+    assert isinstance(study.optuna_study, optuna.Study)
+    assert study.optuna_study.best_value == found.best_nll
+    purposes = [trial.system_attrs[PURPOSE] for trial in study.optuna_study.trials]
+    assert purposes[0] == "initial"
+    assert set(purposes[1:]) <= {"improve", "explore"}
+
+
+def test_the_sampler_serves_a_plain_optuna_study(problem):
+    sampler = Study(problem, seed=5, initial=[START]).sampler
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    plain = optuna.create_study(sampler=sampler)
+
+    def objective(trial):
+        box = problem.box
+        theta = [
+            trial.suggest_float(name, low, high)
+            for name, low, high in zip(box.names, box.low, box.high, strict=True)
+        ]
+        return problem.evaluate(theta).nll
+
+    plain.optimize(objective, n_trials=6)
+    expected = boirl.explore(problem, evaluations=6, seed=5, initial=[START])
+    np.testing.assert_array_equal([t.value for t in plain.trials], expected.nll)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"kernel": "rbf"},
+        {"kernel": "matern"},
+        {"kernel": "matern", "smoothness": 2.5},
+        {"kernel": "rho-rbf", "projection": "rho"},
+        {"kernel": "rho-rbf", "linear": False},
+        {"kernel": "rbf", "linear": True},
+        {"acquisition": "log-ei"},
+        {"acquisition": "random"},
+    ],
+)
+def test_every_kernel_and_acquisition_searches(problem, options):
+    found = boirl.explore(problem, evaluations=8, seed=2, **options)
+    assert np.isfinite(found.nll).all()
+    mean, sd = found.posterior(found.thetas)
+    assert np.isfinite(mean).all()
+    assert (sd > 0).all()
+
+
+def test_rollouts_may_come_from_given_policies(problem):
+    policies = [problem.policy(problem.truth), problem.policy(START)]
+    study = Study(problem, seed=0, rollout_policies=policies)
+    projection = study.sampler.surrogate.projection
+    assert {len(one) for one in projection.rollouts} == {2 * 5}
+
+
+def test_saturated_rollouts_are_warned_of_and_the_search_goes_on(problem):
+    mdp = boirl.TabularMDP.from_next_states(np.array([[0, 0], [1, 1]]), gamma=0.9)
+    reward = boirl.LinearReward(np.eye(2), {"left": (0.0, 1.0), "right": (0.0, 1.0)})
+    stuck = boirl.TabularProblem(
+        mdp, reward, boirl.Demonstrations.from_arrays([[0, 0], [1, 1]], [[0, 1], [1, 0]])
+    )
+    with pytest.warns(SaturationWarning, match="policies="):
+        found = boirl.explore(stuck, evaluations=4)
+    assert np.isfinite(found.nll).all()
+
+
+def test_rho_rbf_beats_random_search_from_hard_starts(problem):
+    """A small version of `boirl experiment gridworld-efficiency`."""
+    trials = [run_trial(problem, "rho-rbf", seed, evaluations=20) for seed in range(20, 23)]
+    random = [run_trial(problem, "random", seed, evaluations=20) for seed in range(20, 23)]
+    reached = [trial["evaluations_to_expert"] for trial in trials]
+    assert None not in reached
+    assert np.mean(reached) <= 8
+    assert max(trial["rmse_at_20"] for trial in trials) < 0.6
+    assert min(trial["rmse_at_20"] for trial in random) > 3

@@ -1,0 +1,199 @@
+import numpy as np
+import pytest
+import torch
+
+from boirl.demonstrations import Demonstrations
+from boirl.errors import InvalidInputError
+from boirl.projections import Identity, LogRho, sample_rollouts
+from boirl.surrogates import KERNELS, KernelSpec, Surrogate, get_kernel
+
+SPECS = {
+    "rho-rbf": get_kernel("rho-rbf"),
+    "rho-rbf without linear": get_kernel("rho-rbf", linear=False),
+    "rho-matern 3/2": KernelSpec("rho-matern", projected=True, smoothness=1.5, linear=True),
+    "rho-matern 5/2": KernelSpec("rho-matern", projected=True, smoothness=2.5),
+    "rbf": get_kernel("rbf"),
+    "rbf with linear": get_kernel("rbf", linear=True),
+    "matern 3/2": get_kernel("matern"),
+    "matern 5/2": get_kernel("matern", smoothness=2.5),
+}
+
+
+@pytest.fixture(params=SPECS)
+def surrogate(request, gridworld, gridworld_log_rho):
+    kernel = SPECS[request.param]
+    projection = gridworld_log_rho if kernel.projected else Identity(gridworld.box)
+    return Surrogate(kernel, projection, gridworld.box)
+
+
+@pytest.fixture(params=KERNELS)
+def named_surrogate(request, gridworld, gridworld_log_rho):
+    kernel = KERNELS[request.param]
+    projection = gridworld_log_rho if kernel.projected else Identity(gridworld.box)
+    return Surrogate(kernel, projection, gridworld.box)
+
+
+@pytest.fixture(scope="module")
+def evaluations(gridworld):
+    """Twelve thetas and their NLL."""
+    thetas = gridworld.box.from_unit(np.random.default_rng(0).random((12, 3)))
+    return thetas, gridworld.nll_batch(thetas)
+
+
+@pytest.fixture(scope="module")
+def elsewhere(gridworld):
+    return gridworld.box.from_unit(np.random.default_rng(1).random((30, 3)))
+
+
+def test_the_posterior_is_that_of_botorch(surrogate, evaluations, elsewhere):
+    fitted = surrogate.fit(*evaluations)
+    at = np.concatenate([elsewhere, evaluations[0]])
+    mean, sd = fitted.posterior(at)
+    with torch.no_grad():
+        reference = fitted.model.posterior(torch.tensor(surrogate.box.to_unit(at)))
+    np.testing.assert_allclose(mean, reference.mean[:, 0], rtol=1e-6)
+    np.testing.assert_allclose(sd, reference.variance[:, 0].sqrt(), rtol=1e-6)
+
+
+def test_the_kernel_written_out_is_that_of_gpytorch(surrogate):
+    kernel = surrogate.kernel
+    points = torch.tensor(np.random.default_rng(2).random((9, 4)))
+    with torch.no_grad():
+        module = kernel.build().double()
+        amplitudes = kernel.amplitudes(module)
+        expected = module(points[:5], points).to_dense()
+    torch.testing.assert_close(kernel.covariance(points[:5], points, amplitudes), expected)
+    diagonal = kernel.covariance(points, points, amplitudes).diagonal()
+    torch.testing.assert_close(kernel.variance(points, amplitudes), diagonal)
+
+
+def test_it_goes_through_the_evaluations_within_the_noise(surrogate, evaluations):
+    thetas, nll = evaluations
+    fitted = surrogate.fit(thetas, nll)
+    noise = fitted.model.likelihood.noise.item() ** 0.5 * fitted.output_scale
+    assert np.abs(fitted.posterior(thetas)[0] - nll).max() <= 2.0 * noise
+    assert noise <= 0.1 * nll.std()
+
+
+def test_it_knows_more_at_the_evaluations_than_elsewhere(surrogate, evaluations, elsewhere):
+    fitted = surrogate.fit(*evaluations)
+    assert fitted.posterior(evaluations[0])[1].max() < fitted.posterior(elsewhere)[1].max()
+
+
+def test_gradients_of_the_marginals_match_finite_differences(surrogate, evaluations):
+    fitted = surrogate.fit(*evaluations)
+    unit = torch.tensor(np.random.default_rng(3).uniform(0.1, 0.9, (4, 3)), requires_grad=True)
+    assert torch.autograd.gradcheck(fitted.marginals, unit, atol=1e-3, rtol=1e-4)
+
+
+def test_gradients_are_finite_at_the_evaluations_themselves(surrogate, evaluations):
+    # There the distance is 0, whose root has no slope.
+    fitted = surrogate.fit(*evaluations)
+    unit = torch.tensor(surrogate.box.to_unit(evaluations[0]), requires_grad=True)
+    mean, sd = fitted.marginals(unit)
+    (mean.sum() + sd.sum()).backward()
+    assert torch.isfinite(unit.grad).all()
+
+
+def test_hyperparameters_round_trip_through_build(surrogate, evaluations, elsewhere):
+    fitted = surrogate.fit(*evaluations)
+    rebuilt = surrogate.build(*evaluations, fitted.hyperparameters)
+    assert rebuilt.hyperparameters == fitted.hyperparameters
+    for found, expected in zip(
+        rebuilt.posterior(elsewhere), fitted.posterior(elsewhere), strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)
+    default = surrogate.build(*evaluations).posterior(elsewhere)[0]
+    assert not np.allclose(default, fitted.posterior(elsewhere)[0])
+
+
+def test_a_fit_is_the_same_every_time(named_surrogate, evaluations):
+    first, again = (named_surrogate.fit(*evaluations).hyperparameters for _ in range(2))
+    assert first == again
+
+
+def test_the_order_of_evaluations_is_irrelevant(named_surrogate, evaluations, elsewhere):
+    thetas, nll = evaluations
+    forward = named_surrogate.build(thetas, nll).posterior(elsewhere)
+    backward = named_surrogate.build(thetas[::-1].copy(), nll[::-1].copy()).posterior(elsewhere)
+    np.testing.assert_allclose(forward, backward, rtol=1e-7)
+
+
+def test_rewards_with_the_same_behaviour_share_what_is_known(
+    gridworld, gridworld_log_rho, evaluations
+):
+    fitted = Surrogate(KERNELS["rho-rbf"], gridworld_log_rho, gridworld.box).fit(*evaluations)
+    translated = np.array([[1.25, 5.0, -4.0], [1.25, 5.0, 0.0], [1.25, 5.0, 4.0]])
+    mean, sd = fitted.posterior(translated)
+    np.testing.assert_allclose(mean, mean[0], rtol=1e-8)
+    np.testing.assert_allclose(sd, sd[0], rtol=1e-6)
+
+
+AWKWARD = {
+    "one": ([[1.0, 2.0, 0.0]], [30.0]),
+    "two": ([[1.0, 2.0, 0.0], [-1.0, 3.0, 1.0]], [30.0, 60.0]),
+    "one ten times": ([[1.0, 2.0, 0.0]] * 10, [30.0] * 10),
+    "one ten times, with outputs that disagree": ([[1.0, 2.0, 0.0]] * 10, list(range(10))),
+    "two that only translation tells apart": ([[1.0, 2.0, -1.0], [1.0, 2.0, 3.0]], [30.0, 30.0]),
+    "a pair alike and one other": (
+        [[1.0, 2.0, -1.0], [1.0, 2.0, 3.0], [-1.0, 3.0, 0.0]],
+        [30.0, 30.0 + 1e-9, 60.0],
+    ),
+    "all outputs equal": ([[1.0, 2.0, 0.0], [-1.0, 3.0, 1.0], [2.0, -9.0, 3.0]], [30.0] * 3),
+    "huge outputs": ([[1.0, 2.0, 0.0], [-1.0, 3.0, 1.0], [2.0, -9.0, 3.0]], [1e8, 2e8, 9e8]),
+}
+
+
+@pytest.mark.parametrize("case", AWKWARD)
+def test_awkward_evaluations_never_break_a_fit(named_surrogate, elsewhere, case):
+    thetas, nll = np.array(AWKWARD[case][0]), np.array(AWKWARD[case][1], dtype=np.float64)
+    fitted = named_surrogate.fit(thetas, nll)
+    for at in (thetas, elsewhere):
+        mean, sd = fitted.posterior(at)
+        assert np.isfinite(mean).all()
+        assert (sd > 0.0).all()
+        assert np.isfinite(sd).all()
+
+
+def test_disagreeing_outputs_of_one_theta_are_averaged(named_surrogate):
+    thetas, nll = np.array([[1.0, 2.0, 0.0]] * 10), np.arange(10.0)
+    mean, _ = named_surrogate.fit(thetas, nll).posterior(thetas[:1])
+    assert mean[0] == pytest.approx(nll.mean(), rel=0.02)
+
+
+def test_a_warm_start_leads_to_as_good_a_fit(named_surrogate, evaluations, elsewhere):
+    thetas, nll = evaluations
+    early = named_surrogate.fit(thetas[:8], nll[:8])
+    warm = named_surrogate.fit(thetas, nll, warm_start=early.hyperparameters)
+    noise = warm.model.likelihood.noise.item() ** 0.5 * warm.output_scale
+    assert np.abs(warm.posterior(thetas)[0] - nll).max() <= 2.0 * noise
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_flat_coordinate_is_ignored(gridworld, gridworld_log_rho, evaluations, count):
+    # A demonstration in the sink looks like all of its roll-outs: its rho is 1 / (1 + count).
+    sink = Demonstrations.from_arrays(np.full((1, 15), 36), np.zeros((1, 15), dtype=int))
+    rollouts = sample_rollouts(gridworld, sink, count, np.random.default_rng(0))
+    with_flat = LogRho(
+        gridworld,
+        Demonstrations.concatenate([gridworld_log_rho.demonstrations, sink]),
+        [*gridworld_log_rho.rollouts, *rollouts],
+    )
+    fitted = Surrogate(KERNELS["rho-rbf"], with_flat, gridworld.box).fit(*evaluations)
+    steps = np.linspace(-4.0, 4.0, 41)
+    translated = np.stack([np.full(41, 1.25), np.full(41, 5.0), steps], axis=1)
+    mean, _ = fitted.posterior(translated)
+    np.testing.assert_allclose(mean, mean[0], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("cubic", {}, "there is no kernel 'cubic'; expected one of rho-rbf, rbf, matern"),
+        ("rbf", {"smoothness": 1.5}, "kernel 'rbf' has no smoothness"),
+        ("matern", {"smoothness": 0.5}, r"smoothness of a Matern kernel is 0\.5"),
+    ],
+)
+def test_unknown_kernels_are_refused(name, options, message):
+    with pytest.raises(InvalidInputError, match=message):
+        get_kernel(name, **options)
