@@ -35,8 +35,8 @@ from rich.table import Table
 import boirl
 from boirl.acquisitions import GRADIENT_STEPS, LOCAL_SAMPLES, RAW_SAMPLES, STARTS
 from boirl.experiments.gridworld_efficiency import hard_start
-from boirl.sampler import single_thread
 from boirl.study import Study
+from boirl.surrogates import single_thread
 
 AUTHORS_SECONDS = 776.0
 EVALUATIONS = 100

@@ -143,6 +143,12 @@ def test_thetas_outside_the_box_are_refused(random_problem):
         random_problem(0).evaluate([0.0, 3.0])
 
 
+@pytest.mark.xfail(reason="evaluate and policy take the first of several thetas, silently")
+def test_one_theta_is_evaluated_at_a_time(random_problem):
+    with pytest.raises(InvalidInputError):
+        random_problem(0).evaluate([[0.0, 1.0], [1.0, 0.0]])
+
+
 def test_the_truth_lies_in_the_box(random_problem):
     problem = random_problem(0)
     with pytest.raises(InvalidInputError, match="first = 5"):
@@ -191,6 +197,7 @@ def test_policies_that_act_alike_are_at_distance_zero(gridworld):
 
 def test_the_fingerprint_changes_with_all_that_an_nll_depends_on(random_problem):
     problem = random_problem(0)
+    other_features = LinearReward(np.eye(4)[:, :2], problem.reward.parameters)
     others = [
         random_problem(0, gamma=0.8),
         random_problem(0, bellman="logsumexp"),
@@ -200,7 +207,7 @@ def test_the_fingerprint_changes_with_all_that_an_nll_depends_on(random_problem)
             problem.mdp, problem.reward, problem.demonstrations, TabularSolver("max", 2.0)
         ),
         TabularProblem(problem.mdp, problem.reward.fix(first=1.0), problem.demonstrations),
-        random_problem(0, reward=LinearReward(np.eye(4)[:, :2], problem.reward.parameters)),
+        TabularProblem(problem.mdp, other_features, problem.demonstrations),
     ]
     prints = {one.fingerprint() for one in [problem, *others]}
     assert len(prints) == 1 + len(others)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import optuna
-import torch
 from optuna.distributions import BaseDistribution, FloatDistribution
 from optuna.samplers import BaseSampler
 from optuna.trial import FrozenTrial, TrialState
 
 from boirl.acquisitions import Acquisition, Incumbent, random
-from boirl.surrogates import FittedSurrogate, Hyperparameters, Surrogate
+from boirl.surrogates import FittedSurrogate, Hyperparameters, Surrogate, single_thread
 from boirl.types import Box, FloatArray
 
 HYPERPARAMETERS = "boirl:hyperparameters"
@@ -165,14 +162,3 @@ def pending_thetas(trials: list[FrozenTrial], box: Box) -> FloatArray:
         if t.state == TrialState.RUNNING and len(t.params) == box.dimension
     ]
     return np.array(running).reshape(-1, box.dimension)
-
-
-@contextmanager
-def single_thread() -> Iterator[None]:
-    """Run torch on one thread: faster for small matrices, and the same sums on every machine."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
