@@ -31,9 +31,9 @@ RAW_SAMPLES = 1024
 LOCAL_SAMPLES = 64
 LOCAL_RADIUS = 0.05
 STARTS = 16
-GRADIENT_STEPS = 10
-LINE_SEARCH_STEPS = 5
-HOPELESS = 2.0
+GRADIENT_STEPS = 8
+LINE_SEARCH_STEPS = 3
+HOPELESS = 1.0
 """How far below what is worth having, in log units, the best of a sample is not climbed from."""
 
 
