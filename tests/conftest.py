@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import settings
 
 from boirl.demonstrations import Demonstrations
@@ -15,6 +17,10 @@ from boirl.problem import TabularProblem
 from boirl.problems import load_problem
 from boirl.projections import LogRho, sample_rollouts
 from boirl.rewards import LinearReward, RewardFamily
+
+# The tests run on as many processes as there are cores; torch threads would fight over them.
+os.environ["OMP_NUM_THREADS"] = "1"
+torch.set_num_threads(1)
 
 settings.register_profile("boirl", deadline=None, max_examples=25, derandomize=True)
 settings.load_profile("boirl")

@@ -143,7 +143,6 @@ def test_thetas_outside_the_box_are_refused(random_problem):
         random_problem(0).evaluate([0.0, 3.0])
 
 
-@pytest.mark.xfail(reason="evaluate and policy take the first of several thetas, silently")
 def test_one_theta_is_evaluated_at_a_time(random_problem):
     with pytest.raises(InvalidInputError):
         random_problem(0).evaluate([[0.0, 1.0], [1.0, 0.0]])

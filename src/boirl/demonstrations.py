@@ -18,6 +18,9 @@ from boirl.types import IntArray
 UNKNOWN = -1
 """Next state of a last step that nobody recorded."""
 
+LARGEST = 2.0**53
+"""Whole numbers below this are exact in float64."""
+
 
 class Trajectory(NamedTuple):
     """One demonstration: `states`, `actions` and `next_states`, each of length `L`."""
@@ -47,6 +50,10 @@ class Demonstrations:
     lengths: IntArray
 
     def __post_init__(self) -> None:
+        for name in ("states", "actions", "next_states", "lengths"):
+            own = np.array(getattr(self, name), dtype=np.int64)
+            own.setflags(write=False)
+            object.__setattr__(self, name, own)
         if len(self.lengths) == 0:
             raise DemonstrationError("there are no trajectories; expected at least one")
         empty = np.flatnonzero(self.lengths < 1)
@@ -63,8 +70,11 @@ class Demonstrations:
                 )
             lowest = UNKNOWN if name == "next_states" else 0
             self._raise_at(values < lowest, values, name, f"a number from {lowest} on")
-            values.setflags(write=False)
-        self.lengths.setflags(write=False)
+        inside = np.flatnonzero(self.step_numbers > 0)
+        found, following = self.next_states[inside - 1], self.states[inside]
+        torn = np.zeros(total, dtype=bool)
+        torn[inside - 1] = (found != UNKNOWN) & (found != following)
+        self._raise_at(torn, self.next_states, "next_states", "the state of the step that follows")
 
     @classmethod
     def from_arrays(
@@ -91,9 +101,13 @@ class Demonstrations:
             )
         if next_states is None:
             return cls.from_trajectories(zip(state_rows, action_rows, strict=True))
-        return cls.from_trajectories(
-            zip(state_rows, action_rows, np.asarray(next_states), strict=True)
-        )
+        next_rows = np.asarray(next_states)
+        if next_rows.shape != action_rows.shape:
+            raise DemonstrationError(
+                f"next_states have shape {next_rows.shape} and actions {action_rows.shape}; "
+                "expected the same"
+            )
+        return cls.from_trajectories(zip(state_rows, action_rows, next_rows, strict=True))
 
     @classmethod
     def from_trajectories(
@@ -211,8 +225,12 @@ class Demonstrations:
                 f"{os.fspath(path)!r} holds {sorted(arrays)} and lacks {sorted(missing)}; "
                 "expected arrays states and actions of shape N x L"
             )
-        if "lengths" in arrays:
+        if "lengths" in arrays and "next_states" in arrays:
             return cls.from_dict(arrays)
+        if "lengths" in arrays:
+            ends = np.cumsum(arrays["lengths"])[:-1]
+            parts = (np.split(arrays[name], ends) for name in ("states", "actions"))
+            return cls.from_trajectories(zip(*parts, strict=True))
         return cls.from_arrays(arrays["states"], arrays["actions"], arrays.get("next_states"))
 
     def to_dict(self) -> dict[str, IntArray]:
@@ -227,8 +245,7 @@ class Demonstrations:
     @classmethod
     def from_dict(cls, arrays: dict[str, NDArray[Any]]) -> Demonstrations:
         """The inverse of `to_dict`."""
-        names = ("states", "actions", "next_states", "lengths")
-        return cls(**{name: arrays[name].astype(np.int64) for name in names})
+        return cls(arrays["states"], arrays["actions"], arrays["next_states"], arrays["lengths"])
 
     def _raise_at(
         self, wrong: NDArray[np.bool_], values: IntArray, name: str, expected: str
@@ -253,7 +270,7 @@ def _whole_numbers(part: ArrayLike, trajectory: int) -> IntArray:
             f"trajectory {trajectory} holds an array of shape {array.shape}; expected one number "
             "a step"
         )
-    wrong = np.flatnonzero(~np.isfinite(array) | (array != np.round(array)))
+    wrong = np.flatnonzero(~(np.abs(array) < LARGEST) | (array != np.round(array)))
     if wrong.size:
         raise DemonstrationError(
             f"trajectory {trajectory}, step {wrong[0]}: found {array[wrong[0]]}; "

@@ -49,6 +49,6 @@ def initial_thetas(
         size = count or problem.box.dimension + 1
         drawn = sobol.random_base2(max(0, (size - 1).bit_length()))[:size]
         return problem.box.from_unit(drawn)
-    candidates = problem.box.from_unit(sobol.random(HARD_CANDIDATES))
+    candidates = problem.box.from_unit(sobol.random(max(HARD_CANDIDATES, count or 1)))
     nll = np.nan_to_num(problem.nll_batch(candidates), nan=-np.inf)
     return candidates[np.argsort(-nll, kind="stable")[: count or 1]]

@@ -67,6 +67,10 @@ class Problem(ABC, Generic[P]):
         """NLL of `n` thetas, NaN where the solver failed."""
 
     @abstractmethod
+    def complete(self, demonstrations: Demonstrations) -> Demonstrations:
+        """Check that demonstrations fit the environment, and fill in ends that it can tell."""
+
+    @abstractmethod
     def roll_out(
         self, policy: P | None, starts: IntArray, horizon: int, rng: np.random.Generator
     ) -> Demonstrations:
@@ -105,10 +109,12 @@ class TabularProblem(Problem[TabularPolicy]):
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
-        set_field(self, "demonstrations", self._check_demonstrations(self.demonstrations))
+        self._check_reward()
+        set_field(self, "demonstrations", self.complete(self.demonstrations))
+        self._warn_of_impossible_steps()
         set_field(self, "horizon", self.horizon or int(self.demonstrations.lengths.max()))
         if self.truth is not None:
-            set_field(self, "truth", tuple(self.box.check(self.truth)[0].tolist()))
+            set_field(self, "truth", tuple(self.box.check_one(self.truth).tolist()))
 
     @property
     def gamma(self) -> float:
@@ -119,11 +125,11 @@ class TabularProblem(Problem[TabularPolicy]):
         return replace(self, demonstrations=demonstrations)
 
     def policy(self, theta: ArrayLike) -> TabularPolicy:
-        return self.solver.solve(self.mdp, self._rewards(theta)[0])
+        return self.solver.solve(self.mdp, self._rewards(self.box.check_one(theta))[0])
 
     def evaluate(self, theta: ArrayLike, seed: int | None = None) -> Evaluation:
         began = time.perf_counter()
-        chosen = tuple(self.box.check(theta)[0].tolist())
+        chosen = tuple(self.box.check_one(theta).tolist())
         nll, failure = float("nan"), None
         try:
             nll = negative_log_likelihood(self.policy(chosen), self.demonstrations)
@@ -161,6 +167,21 @@ class TabularProblem(Problem[TabularPolicy]):
             self.mdp, solution.log_policies, true_rewards, start / start.sum(), self.horizon
         )
         return float(returns[0]) if np.ndim(theta) == 1 else returns
+
+    def complete(self, demonstrations: Demonstrations) -> Demonstrations:
+        demonstrations.check_fits(self.mdp.n_states, self.mdp.n_actions)
+        unknown = demonstrations.next_states == UNKNOWN
+        if unknown.any() and self.mdp.next_states is not None:
+            told = self.mdp.next_states[demonstrations.states, demonstrations.actions]
+            following = np.where(unknown, told, demonstrations.next_states)
+            return replace(demonstrations, next_states=following)
+        if unknown.any() and self.reward.depends_on == "transition":
+            raise DemonstrationError(
+                f"trajectory {demonstrations.trajectory_numbers[unknown.argmax()]} does not say "
+                "where its last action led, and the reward depends on it; give one state more "
+                "than actions"
+            )
+        return demonstrations
 
     def true_rewards(self) -> FloatArray:
         """Expected true reward of every state-action, `S x A`, or `S x 1` on states alone."""
@@ -205,21 +226,20 @@ class TabularProblem(Problem[TabularPolicy]):
     def _rewards(self, thetas: ArrayLike) -> FloatArray:
         return self.mdp.expected_rewards(self.reward, self.box.check(thetas))
 
-    def _check_demonstrations(self, demonstrations: Demonstrations) -> Demonstrations:
-        """Check ranges, fill in last states where the dynamics tell them, warn of impossibles."""
-        demonstrations.check_fits(self.mdp.n_states, self.mdp.n_actions)
+    def _check_reward(self) -> None:
+        try:
+            self._rewards(0.5 * (self.box.low + self.box.high))
+        except IndexError as error:
+            raise InvalidInputError(
+                f"the reward family does not cover the {self.mdp.n_states} states and "
+                f"{self.mdp.n_actions} actions of the environment ({error}); give it a feature "
+                "for each"
+            ) from error
+
+    def _warn_of_impossible_steps(self) -> None:
+        demonstrations = self.demonstrations
         states, actions = demonstrations.states, demonstrations.actions
         following = demonstrations.next_states
-        unknown = following == UNKNOWN
-        if unknown.any() and self.mdp.next_states is not None:
-            following = np.where(unknown, self.mdp.next_states[states, actions], following)
-            demonstrations = replace(demonstrations, next_states=following)
-        elif unknown.any() and self.reward.depends_on == "transition":
-            raise DemonstrationError(
-                f"trajectory {demonstrations.trajectory_numbers[unknown.argmax()]} does not say "
-                "where its last action led, and the reward depends on it; give one state more "
-                "than actions"
-            )
         known = np.flatnonzero(following != UNKNOWN)
         rows = states[known] * self.mdp.n_actions + actions[known]
         impossible = known[np.asarray(self.mdp.transition[rows, following[known]]) == 0.0]
@@ -234,4 +254,3 @@ class TabularProblem(Problem[TabularPolicy]):
                 BoirlWarning,
                 stacklevel=4,
             )
-        return demonstrations

@@ -36,6 +36,7 @@ space are normal here; without a floor their covariance is singular."""
 COLD_FIT_STEPS = 100
 WARM_FIT_STEPS = 15
 Hyperparameters = dict[str, float]
+FLOOR = "noise_floor"
 
 
 @contextmanager
@@ -101,10 +102,10 @@ class KernelSpec:
         """The hyperparameters of a kernel that `build` made, as plain numbers."""
         stationary, linear = kernel.kernels if self.linear else (kernel, None)
         return Amplitudes(
-            lengthscale=float(stationary.base_kernel.lengthscale),
-            stationary=float(stationary.outputscale),
-            linear=0.0 if linear is None else float(linear.outputscale),
-            offset=0.0 if linear is None else float(linear.base_kernel.offset),
+            lengthscale=stationary.base_kernel.lengthscale.item(),
+            stationary=stationary.outputscale.item(),
+            linear=0.0 if linear is None else linear.outputscale.item(),
+            offset=0.0 if linear is None else linear.base_kernel.offset.item(),
         )
 
     def covariance(self, a: Tensor, b: Tensor, amplitudes: Amplitudes) -> Tensor:
@@ -208,7 +209,11 @@ class FittedSurrogate:
     @property
     def hyperparameters(self) -> Hyperparameters:
         """Unconstrained hyperparameters, for a warm start or a file."""
-        return {name: float(value.detach()) for name, value in self.model.named_parameters()}
+        values = {name: float(value.detach()) for name, value in self.model.named_parameters()}
+        return {
+            **values,
+            FLOOR: float(self.model.likelihood.noise_covar.raw_noise_constraint.lower_bound),
+        }
 
     @cached_property
     def _amplitudes(self) -> Amplitudes:
@@ -222,7 +227,7 @@ class FittedSurrogate:
             noisy = self.kernel.covariance(latent, latent, self._amplitudes)
             noisy = noisy + self.model.likelihood.noise * torch.eye(len(latent), dtype=noisy.dtype)
             factor = psd_safe_cholesky(noisy)
-            mean = float(self.model.mean_module.constant)
+            mean = self.model.mean_module.constant.item()
             weights = torch.cholesky_solve((self.model.train_targets - mean)[:, None], factor)
             inverse = torch.linalg.solve_triangular(
                 factor, torch.eye(len(latent), dtype=noisy.dtype), upper=False
@@ -263,11 +268,13 @@ class Surrogate:
         thetas: FloatArray,
         nll: FloatArray,
         hyperparameters: Mapping[str, float] | None = None,
-        noise_floor: float = NOISE_FLOOR,
+        noise_floor: float | None = None,
     ) -> FittedSurrogate:
         """The process with given hyperparameters, or the default ones; nothing is fitted."""
-        likelihood = GaussianLikelihood(noise_constraint=GreaterThan(noise_floor))
-        likelihood.noise = 100.0 * noise_floor
+        given = hyperparameters or {}
+        floor = given.get(FLOOR, NOISE_FLOOR) if noise_floor is None else noise_floor
+        likelihood = GaussianLikelihood(noise_constraint=GreaterThan(floor))
+        likelihood.noise = 100.0 * floor
         bounds = torch.tensor(np.stack([self.box.low, self.box.high]))
         with warnings.catch_warnings():
             # BoTorch warns of outputs that are all alike, which happens and does no harm.
@@ -286,7 +293,7 @@ class Surrogate:
             )
         with torch.no_grad():
             for name, value in model.named_parameters():
-                value.fill_((hyperparameters or {}).get(name, float(value.detach())))
+                value.fill_(given.get(name, float(value.detach())))
         return FittedSurrogate(
             model.eval(), self.kernel, self.projection, self._latent_range, self.box
         )

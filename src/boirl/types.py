@@ -71,6 +71,13 @@ class Box:
             )
         return array
 
+    def check_one(self, theta: ArrayLike) -> FloatArray:
+        """Return one theta as `d`, or raise an error that says what does not fit."""
+        array = self.check(theta)
+        if len(array) != 1:
+            raise InvalidInputError(f"there are {len(array)} thetas; expected a single one")
+        return array[0]
+
     def from_unit(self, unit: FloatArray) -> FloatArray:
         """Map points of the unit cube into the box; rounding never leaves it."""
         return np.clip(self.low + (self.high - self.low) * unit, self.low, self.high)

@@ -172,7 +172,6 @@ def test_one_reward_described_in_three_ways_has_one_projection(random_problem):
         torch.testing.assert_close(other, first)
 
 
-@pytest.mark.xfail(raises=UserWarning, reason="torch warns of sparse CSR tensors")
 def test_sparse_counts_give_the_same_as_dense_ones(gridworld_log_rho, gridworld, monkeypatch):
     monkeypatch.setattr("boirl.projections.rho.DENSE_ENTRIES", 0)
     sparse = LogRho(gridworld, gridworld_log_rho.demonstrations, gridworld_log_rho.rollouts)
@@ -181,7 +180,6 @@ def test_sparse_counts_give_the_same_as_dense_ones(gridworld_log_rho, gridworld,
     assert torch.autograd.gradcheck(sparse.transform, theta.requires_grad_())
 
 
-@pytest.mark.xfail(reason="an unknown end (-1) is looked up as the last state")
 def test_an_unknown_end_is_filled_in_or_refused():
     # The dynamics tell the end; the problem fills it in, the projection is given it as it was.
     mdp = TabularMDP.from_next_states([[1, 1], [2, 2], [2, 2], [3, 3]], gamma=0.9)

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+import torch
 from numpy.typing import ArrayLike
+from torch import Tensor
 
 from boirl.errors import InvalidInputError
 from boirl.rewards import RewardFamily, Transitions
@@ -95,8 +97,11 @@ class TabularMDP:
     def from_probabilities(
         cls, probabilities: Any, gamma: float, start: ArrayLike | None = None
     ) -> TabularMDP:
-        """Stochastic dynamics, from an array `S x A x S` or from `A` sparse matrices `S x S`."""
-        if isinstance(probabilities, Sequence):
+        """Stochastic dynamics, from an array `S x A x S` or a list of `A` matrices `S x S`.
+
+        The matrices may be sparse.
+        """
+        if isinstance(probabilities, Sequence) and all(hasattr(m, "shape") for m in probabilities):
             n_actions, n_states = len(probabilities), probabilities[0].shape[0]
             by_action = sp.vstack([sp.csr_array(matrix) for matrix in probabilities]).tocsr()
             order = np.arange(n_actions * n_states).reshape(n_actions, n_states).T.reshape(-1)
@@ -135,23 +140,8 @@ class TabularMDP:
     def expected_rewards(self, reward: RewardFamily, thetas: FloatArray) -> FloatArray:
         """Expected reward of every state-action, `n x S x A`, or `n x S x 1` on states alone."""
         theta = as_float64(thetas)
-        states = np.arange(self.n_states)
-        if reward.depends_on == "state":
-            rewards = reward(theta, Transitions(states)).numpy()[..., None]
-        elif reward.depends_on == "state_action":
-            every = np.repeat(states, self.n_actions)
-            actions = np.tile(np.arange(self.n_actions), self.n_states)
-            rewards = reward(theta, Transitions(every, actions)).numpy()
-            rewards = rewards.reshape(len(thetas), self.n_states, self.n_actions)
-        else:
-            matrix = self.transition
-            rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-            steps = Transitions(
-                rows // self.n_actions, rows % self.n_actions, matrix.indices.astype(np.int64)
-            )
-            weighted = sp.csr_array((matrix.data, (rows, np.arange(len(rows)))))
-            rewards = (weighted @ reward(theta, steps).numpy().T).T
-            rewards = rewards.reshape(len(thetas), self.n_states, self.n_actions)
+        with torch.no_grad():
+            rewards = self._expected(reward, theta)
         if not np.isfinite(rewards).all():
             theta_number, state = np.argwhere(~np.isfinite(rewards))[0][:2]
             raise InvalidInputError(
@@ -159,6 +149,23 @@ class TabularMDP:
                 f"{tuple(thetas[theta_number].tolist())}; expected finite rewards all over the box"
             )
         return np.ascontiguousarray(rewards)
+
+    def _expected(self, reward: RewardFamily, theta: Tensor) -> FloatArray:
+        states = np.arange(self.n_states)
+        shape = (len(theta), self.n_states, self.n_actions)
+        if reward.depends_on == "state":
+            return reward(theta, Transitions(states)).numpy()[..., None]
+        if reward.depends_on == "state_action":
+            every = np.repeat(states, self.n_actions)
+            actions = np.tile(np.arange(self.n_actions), self.n_states)
+            return reward(theta, Transitions(every, actions)).numpy().reshape(shape)
+        matrix = self.transition
+        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+        steps = Transitions(
+            rows // self.n_actions, rows % self.n_actions, matrix.indices.astype(np.int64)
+        )
+        weighted = sp.csr_array((matrix.data, (rows, np.arange(len(rows)))))
+        return (weighted @ reward(theta, steps).numpy().T).T.reshape(shape)
 
     def sample_next(
         self, states: IntArray, actions: IntArray, rng: np.random.Generator

@@ -26,7 +26,9 @@ from boirl.types import FloatArray
 
 Bellman = Literal["max", "boltzmann", "logsumexp"]
 
-UNDISCOUNTED_SWEEPS = 20_000
+UNGUARANTEED_SWEEPS = 20_000
+"""Sweeps before giving up where no contraction says how many will do."""
+
 ROUNDING = 8 * np.finfo(np.float64).eps
 
 
@@ -63,6 +65,8 @@ class TabularSolver:
             raise InvalidInputError(
                 f"bellman is {self.bellman!r}; expected one of {', '.join(get_args(Bellman))}"
             )
+        if self.max_sweeps is not None and self.max_sweeps < 1:
+            raise InvalidInputError(f"max_sweeps is {self.max_sweeps}; expected at least 1")
         for name in ("inverse_temperature", "tolerance"):
             value = getattr(self, name)
             if not (value > 0 and math.isfinite(value)):
@@ -90,8 +94,13 @@ class TabularSolver:
         Inside, the batch is the last axis: looking up next states then copies whole rows, ten
         times faster than with the batch first.
         """
+        n, shape = len(rewards), rewards.shape[1:]
+        if shape not in ((mdp.n_states, mdp.n_actions), (mdp.n_states, 1)):
+            raise InvalidInputError(
+                f"a reward table has shape {shape}; expected {mdp.n_states} x {mdp.n_actions}, or "
+                f"{mdp.n_states} x 1 for rewards on states"
+            )
         backup = self._backup()
-        n = len(rewards)
         table = np.ascontiguousarray(np.moveaxis(rewards, 0, -1))
         values = np.zeros((mdp.n_states, n)) if warm_start is None else warm_start.T.copy()
         residuals = np.full(n, np.inf)
@@ -124,7 +133,8 @@ class TabularSolver:
         """One line that says how the reward with this number failed, and what may help."""
         advice = {
             "max": "use gamma below 1, or make sure that every policy ends in a state that pays 0",
-            "logsumexp": "use gamma below 1, or rewards low enough for the sum over paths to exist",
+            "logsumexp": "use gamma below 1, or rewards low enough for the sum over paths to exist "
+            "(a sink with A actions must pay -log A a step)",
             "boltzmann": "this operator is not a contraction: lower the inverse temperature, or "
             "use 'logsumexp'",
         }[self.bellman]
@@ -135,11 +145,11 @@ class TabularSolver:
         )
 
     def _default_sweeps(self, gamma: float, rewards: FloatArray) -> int:
-        if gamma == 1.0:
-            return UNDISCOUNTED_SWEEPS
+        if gamma == 1.0 or self.bellman == "boltzmann":
+            return UNGUARANTEED_SWEEPS
         largest = max(float(np.abs(rewards).max()), 1.0) + 10.0 / self.inverse_temperature
         needed = math.log(self.tolerance * (1.0 - gamma) / largest) / math.log(gamma)
-        return 2 * math.ceil(needed) + 100
+        return 2 * max(0, math.ceil(needed)) + 100
 
     @staticmethod
     def _q(mdp: TabularMDP, rewards: FloatArray, values: FloatArray) -> FloatArray:

@@ -49,10 +49,10 @@ class LogRho(Projection):
                 f"there are roll-outs for {len(rollouts)} demonstrations and "
                 f"{len(demonstrations)} demonstrations; expected one set for each"
             )
-        self.demonstrations = demonstrations
-        self.rollouts = list(rollouts)
+        self.demonstrations = problem.complete(demonstrations)
+        self.rollouts = [problem.complete(one) for one in rollouts]
         self.dimension = len(demonstrations)
-        together = Demonstrations.concatenate([demonstrations, *self.rollouts])
+        together = Demonstrations.concatenate([self.demonstrations, *self.rollouts])
         self._returns = _Returns(problem.reward, together, problem.gamma)
         # Row k: the number of demonstration k, then of its roll-outs; short rows are masked.
         members = np.split(
@@ -111,8 +111,13 @@ class _Returns:
         elif len(trajectories) * len(distinct) <= DENSE_ENTRIES:
             self.counts = torch.tensor(counts.toarray())
         else:
-            self.counts = torch.sparse_csr_tensor(
-                torch.tensor(counts.indptr), torch.tensor(counts.indices), torch.tensor(counts.data)
+            entries = counts.tocoo()
+            self.counts = torch.sparse_coo_tensor(
+                torch.tensor(np.stack(entries.coords)),
+                torch.tensor(entries.data),
+                size=counts.shape,
+                check_invariants=True,
+                is_coalesced=True,
             )
 
     def __call__(self, theta: Tensor) -> Tensor:

@@ -37,6 +37,11 @@ class LogisticReward(RewardFamily):
                 "midpoint and translation (fix one with fix(name=value))"
             )
         self._feature = as_float64(feature)
+        if self._feature.ndim != 1 or not torch.isfinite(self._feature).all():
+            raise InvalidInputError(
+                f"the feature has shape {tuple(self._feature.shape)}; expected one finite number "
+                "a state"
+            )
         self._height = torch.full_like(self._feature, height)
         self._height[list(zero_states)] = 0.0
 
