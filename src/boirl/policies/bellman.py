@@ -21,6 +21,13 @@ import numpy as np
 
 from boirl.environments import TabularMDP
 from boirl.errors import InvalidInputError, SolverError
+from boirl.policies.newton import (
+    NewtonResult,
+    hard_step,
+    iterate,
+    shared_soft_step,
+    soft_step,
+)
 from boirl.policies.tabular import TabularPolicy
 from boirl.types import FloatArray
 
@@ -29,6 +36,7 @@ Bellman = Literal["max", "boltzmann", "logsumexp"]
 UNGUARANTEED_SWEEPS = 20_000
 """Sweeps before giving up where no contraction says how many will do."""
 
+NEWTON_FROM_STATES = 500
 ROUNDING = 8 * np.finfo(np.float64).eps
 
 
@@ -53,12 +61,15 @@ class TabularSolver:
         tolerance: Largest change of any value in the last sweep. Changes that float64 cannot
             represent (values of 1e6 and more) count as none.
         max_sweeps: Sweeps before giving up; by default as many as a contraction by gamma needs.
+        method: `"sweeps"`, `"newton"`, or `"auto"`: Newton on many states with gamma below 1,
+            for the two operators that are contractions.
     """
 
     bellman: Bellman = "max"
     inverse_temperature: float = 1.0
     tolerance: float = 1e-12
     max_sweeps: int | None = None
+    method: Literal["auto", "sweeps", "newton"] = "auto"
 
     def __post_init__(self) -> None:
         if self.bellman not in get_args(Bellman):
@@ -100,6 +111,8 @@ class TabularSolver:
                 f"a reward table has shape {shape}; expected {mdp.n_states} x {mdp.n_actions}, or "
                 f"{mdp.n_states} x 1 for rewards on states"
             )
+        if self._by_newton(mdp):
+            return self._newton_batch(mdp, rewards, warm_start)
         backup = self._backup()
         table = np.ascontiguousarray(np.moveaxis(rewards, 0, -1))
         values = np.zeros((mdp.n_states, n)) if warm_start is None else warm_start.T.copy()
@@ -128,6 +141,49 @@ class TabularSolver:
             converged,
             sweeps,
         )
+
+    def _by_newton(self, mdp: TabularMDP) -> bool:
+        if self.method != "auto" or self.max_sweeps is not None:
+            return self.method == "newton"
+        guaranteed = mdp.gamma < 1.0 and self.bellman != "boltzmann"
+        return guaranteed and mdp.n_states >= NEWTON_FROM_STATES
+
+    def _newton_batch(
+        self, mdp: TabularMDP, rewards: FloatArray, warm_start: FloatArray | None
+    ) -> ValueSolution:
+        starts = np.zeros((len(rewards), mdp.n_states)) if warm_start is None else warm_start
+        results = [self._newton(mdp, *pair) for pair in zip(rewards, starts, strict=True)]
+        values = np.stack([result.values for result in results])
+        residuals = np.array([result.residual for result in results])
+        log_policies = np.stack(
+            [
+                self._log_softmax(self._q(mdp, paid[..., None], one[:, None]))[..., 0]
+                for paid, one in zip(rewards, values, strict=True)
+            ]
+        )
+        enough = np.maximum(self.tolerance, ROUNDING * np.abs(values).max(axis=1))
+        steps = max(result.steps for result in results)
+        return ValueSolution(values, log_policies, residuals, residuals <= enough, steps)
+
+    def _newton(self, mdp: TabularMDP, rewards: FloatArray, start: FloatArray) -> NewtonResult:
+        def enough(values: FloatArray) -> float:
+            return max(self.tolerance, ROUNDING * float(np.abs(values).max()))
+
+        hard = iterate(hard_step(mdp, rewards), start, enough)
+        if self.bellman == "max":
+            return hard
+        beta = self.inverse_temperature
+        if self.bellman == "logsumexp" and mdp.next_states is not None and rewards.shape[1] == 1:
+            return iterate(shared_soft_step(mdp, rewards[:, 0], beta), hard.values, enough)
+
+        def softmax(q: FloatArray, values: FloatArray) -> FloatArray:
+            probabilities = np.exp(self._log_softmax(q))
+            if self.bellman == "logsumexp":
+                return probabilities
+            return probabilities * (1.0 + beta * (q - values[:, None]))
+
+        step = soft_step(mdp, rewards, self._backup(), softmax)
+        return iterate(step, hard.values, enough)
 
     def failure(self, solution: ValueSolution, index: int) -> str:
         """One line that says how the reward with this number failed, and what may help."""

@@ -1,0 +1,210 @@
+"""Newton's method for Bellman equations on many states.
+
+A step solves `(I - gamma W) d = T(V) - V`, where row `s` of `W` is the derivative of the backup at
+`s` with respect to the next values. For `max` this is policy iteration, for `logsumexp` its soft
+counterpart. A handful of steps replaces thousands of sweeps. Three ways to solve the system:
+
+- deterministic dynamics and one next state each (`max`): a state is the start of a chain, and
+  chains are summed by doubling, without any factorisation;
+- deterministic dynamics, `logsumexp` and rewards on states: states with the same successors share
+  one unknown (on a road network, all ways onto one link), and the factorised matrix shrinks;
+- anything else: a sparse factorisation of the whole matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import splu
+
+from boirl.environments import TabularMDP
+from boirl.types import FloatArray, IntArray
+
+MAX_STEPS = 200
+
+Step = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+"""`step(values) -> (residual, correction)`, each `S`."""
+
+
+@dataclass(frozen=True)
+class NewtonResult:
+    """Values `S`, the largest residual they leave, and the steps taken."""
+
+    values: FloatArray
+    residual: float
+    steps: int
+
+
+def iterate(step: Step, values: FloatArray, enough: Callable[[FloatArray], float]) -> NewtonResult:
+    """Newton steps until the residual is at most `enough(values)`, or no step helps any more."""
+    best = NewtonResult(values, np.inf, 0)
+    for number in range(MAX_STEPS):
+        residual, correction = step(values)
+        size = float(np.abs(residual).max())
+        if size < best.residual:
+            best = NewtonResult(values, size, number)
+        if not np.isfinite(size) or size <= enough(values):
+            break
+        values = values + correction
+    return best
+
+
+def hard_step(mdp: TabularMDP, rewards: FloatArray) -> Step:
+    """Policy iteration for `V = max_a Q` with rewards `S x A` or `S x 1`."""
+    states = np.arange(mdp.n_states)
+
+    def step(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        q = rewards + mdp.gamma * mdp.expect_next(values[:, None])[..., 0]
+        action = q.argmax(axis=1)
+        residual = q[states, action] - values
+        if mdp.next_states is not None:
+            chain = mdp.next_states[states, action]
+            return residual, _sum_along_chains(residual, chain, mdp.gamma)
+        chosen = mdp.transition[states * mdp.n_actions + action]
+        return residual, _solve(sp.identity(mdp.n_states) - mdp.gamma * chosen, residual)
+
+    return step
+
+
+def soft_step(
+    mdp: TabularMDP,
+    rewards: FloatArray,
+    backup: Callable[[FloatArray], FloatArray],
+    weights: Callable[[FloatArray, FloatArray], FloatArray],
+) -> Step:
+    """Newton for a smooth backup, given its values `S` and its derivative `S x A`."""
+    entries = mdp.transition.tocoo()
+    rows, columns = entries.coords
+
+    def step(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        q = rewards + mdp.gamma * mdp.expect_next(values[:, None])[..., 0]
+        backed_up = backup(q)
+        flow = weights(q, backed_up).reshape(-1)[rows] * entries.data
+        shape = (mdp.n_states, mdp.n_states)
+        derivative = sp.csc_array((flow, (rows // mdp.n_actions, columns)), shape=shape)
+        residual = backed_up - values
+        return residual, _solve(sp.identity(mdp.n_states) - mdp.gamma * derivative, residual)
+
+    return step
+
+
+def shared_soft_step(mdp: TabularMDP, rewards: FloatArray, beta: float) -> Step:
+    """Newton for `logsumexp` on deterministic dynamics with rewards on states, `S`.
+
+    With `W_c` the (soft) best of the successors that the states of class `c` share, and `k` actions
+    that stay in place, `V_s = r_s + log(exp(beta W_c) + k exp(beta gamma V_s)) / beta`. The
+    correction of `V_s` is linear in that of `W_c`, which leaves one unknown a class.
+    """
+    shared = SuccessorClasses.of(mdp)
+    gamma = mdp.gamma
+    with np.errstate(divide="ignore"):
+        log_stays = np.log(shared.stays)
+
+    def step(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        best, share = shared.soft_best(beta * gamma * values)
+        going, staying = best[shared.of_state], log_stays + beta * gamma * values
+        top = np.maximum(going, staying)
+        go, stay = np.exp(going - top), np.exp(staying - top)
+        total = go + stay
+        residual = rewards + (top + np.log(total)) / beta - values
+        held = 1.0 - gamma * stay / total
+        offset, slope = residual / held, go / total / held
+        of_class = shared.solve(gamma * share, offset, slope)
+        return residual, offset + slope * of_class[shared.of_state]
+
+    return step
+
+
+@dataclass(frozen=True, eq=False)
+class SuccessorClasses:
+    """States grouped by where they can go to, staying in place left out.
+
+    Attributes:
+        of_state: Class of each state, `S`.
+        stays: Number of actions that stay in place, `S`.
+        classes: Class that each way on leads from, `E`.
+        successors: State that it leads to, `E`.
+        n_classes: `C`.
+        pattern: Row indices and column pointers of the `C x C` matrix of classes, and the place in
+            it of each way on and then of each diagonal entry.
+    """
+
+    of_state: IntArray
+    stays: FloatArray
+    classes: IntArray
+    successors: IntArray
+    n_classes: int
+    pattern: tuple[IntArray, IntArray, IntArray]
+
+    @classmethod
+    def of(cls, mdp: TabularMDP) -> SuccessorClasses:
+        """The classes of deterministic dynamics, computed once."""
+        if mdp not in _CLASSES:
+            _CLASSES[mdp] = cls._build(mdp)
+        return _CLASSES[mdp]
+
+    @classmethod
+    def _build(cls, mdp: TabularMDP) -> SuccessorClasses:
+        assert mdp.next_states is not None
+        staying = mdp.next_states == np.arange(mdp.n_states)[:, None]
+        elsewhere = -np.sort(-np.where(staying, -1, mdp.next_states), axis=1)
+        order = np.lexsort(elsewhere.T[::-1])
+        new = np.concatenate([[True], (np.diff(elsewhere[order], axis=0) != 0).any(axis=1)])
+        of_state = np.empty(mdp.n_states, dtype=np.int64)
+        of_state[order] = np.cumsum(new) - 1
+        table = elsewhere[order][new]
+        classes, place = np.nonzero(table >= 0)
+        successors = table[classes, place]
+        n = len(table)
+        keys = np.concatenate([of_state[successors] * n + classes, np.arange(n) * (n + 1)])
+        distinct, where = np.unique(keys, return_inverse=True)
+        pointers = np.searchsorted(distinct // n, np.arange(n + 1))
+        return cls(
+            of_state=of_state,
+            stays=staying.sum(axis=1).astype(np.float64),
+            classes=classes,
+            successors=successors,
+            n_classes=n,
+            pattern=(distinct % n, pointers, where.reshape(-1)),
+        )
+
+    def soft_best(self, scaled: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Log-sum-exp over the successors of each class, and the share of each way on."""
+        there = scaled[self.successors]
+        top = np.full(self.n_classes, -np.inf)
+        np.maximum.at(top, self.classes, there)
+        weight = np.exp(there - top[self.classes])
+        total = np.bincount(self.classes, weight, minlength=self.n_classes)
+        with np.errstate(divide="ignore"):
+            best = np.where(total > 0, top + np.log(total), -np.inf)
+        return best, weight / total[self.classes]
+
+    def solve(self, flow: FloatArray, offset: FloatArray, slope: FloatArray) -> FloatArray:
+        """Solve `x_c = sum over ways on of flow (offset_j + slope_j x_class(j))`."""
+        rows, pointers, where = self.pattern
+        n = self.n_classes
+        known = np.bincount(self.classes, flow * offset[self.successors], minlength=n)
+        weights = np.concatenate([-flow * slope[self.successors], np.ones(n)])
+        data = np.bincount(where, weights, minlength=len(rows))
+        return splu(sp.csc_array((data, rows, pointers), shape=(n, n))).solve(known)
+
+
+_CLASSES: WeakKeyDictionary[TabularMDP, SuccessorClasses] = WeakKeyDictionary()
+
+
+def _sum_along_chains(start: FloatArray, following: IntArray, gamma: float) -> FloatArray:
+    """`x` with `x_s = start_s + gamma x_following(s)`: twice as many terms at each pass."""
+    total, discount = start, gamma
+    while discount > 1e-18:
+        total = total + discount * total[following]
+        following = following[following]
+        discount *= discount
+    return total
+
+
+def _solve(matrix: sp.sparray, right: FloatArray) -> FloatArray:
+    return splu(sp.csc_array(matrix)).solve(right)
