@@ -57,6 +57,14 @@ Bellman = Annotated[
     str | None,
     typer.Option(help="Bellman operator: max, boltzmann or logsumexp.", show_default="max"),
 ]
+Data = Annotated[
+    Path | None,
+    typer.Option(help="Folder with the data of a problem that needs some.", show_default="none"),
+]
+BoxName = Annotated[
+    str | None,
+    typer.Option(help="Box of rewards on road networks: narrow or wide.", show_default="wide"),
+]
 DemonstrationFile = Annotated[
     Path | None,
     typer.Option(
@@ -114,6 +122,8 @@ def run(
     ] = "log_rho",
     bellman: Bellman = None,
     demonstrations: DemonstrationFile = None,
+    data: Data = None,
+    box: BoxName = None,
 ) -> None:
     """Search for the rewards that explain the demonstrations of a problem.
 
@@ -121,7 +131,7 @@ def run(
     """
     from boirl.study import Study
 
-    chosen = _load(problem, bellman, demonstrations)
+    chosen = _load(problem, demonstrations, bellman=bellman, data=data, box=box)
     study = Study(
         chosen,
         kernel=kernel,
@@ -152,12 +162,14 @@ def evaluate(
     theta: Annotated[str, typer.Argument(help="Parameters with commas between, such as 1.25,5,0.")],
     bellman: Bellman = None,
     demonstrations: DemonstrationFile = None,
+    data: Data = None,
+    box: BoxName = None,
 ) -> None:
     """Solve for the policy of one theta and print how well it explains the demonstrations.
 
     For a theta that starts with a minus sign write: boirl evaluate gridworld -- -1,5,0
     """
-    chosen = _load(problem, bellman, demonstrations)
+    chosen = _load(problem, demonstrations, bellman=bellman, data=data, box=box)
     parsed = _theta(theta)
     evaluation = chosen.evaluate(parsed)
     if not evaluation.ok:
@@ -208,7 +220,7 @@ def experiment(
             f"there is no method {', '.join(sorted(unknown))}; expected some of "
             f"{', '.join(efficiency.METHODS)}"
         )
-    chosen = _load("gridworld", None, demonstrations)
+    chosen = _load("gridworld", demonstrations)
     with Progress(
         TextColumn("trials"),
         BarColumn(),
@@ -240,11 +252,14 @@ def _mean_and_sd(line: dict[str, Any], rule: str) -> str:
     return f"{line[f'{rule}_mean']:.1f} ± {line[f'{rule}_sd']:.1f}"
 
 
-def _load(name: str, bellman: str | None, demonstrations: Path | None) -> Any:
+def _load(name: str, demonstrations: Path | None, **options: Any) -> Any:
     from boirl.demonstrations import Demonstrations
     from boirl.problems import load_problem
 
-    problem = load_problem(name, **({} if bellman is None else {"bellman": bellman}))
+    given = {key: value for key, value in options.items() if value is not None}
+    if "data" in given:
+        given["data"] = str(given["data"].resolve())
+    problem = load_problem(name, **given)
     if demonstrations is not None:
         problem = problem.with_demonstrations(Demonstrations.load(demonstrations))
     return problem

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import torch
@@ -62,7 +62,7 @@ class RewardFamily(ABC):
             high=np.array([parameter.high for parameter in free], dtype=np.float64),
         )
 
-    def fix(self, **values: float) -> RewardFamily:
+    def fix(self, **values: float) -> Self:
         """The same family with some parameters held at a value."""
         names = [parameter.name for parameter in self.parameters]
         unknown = set(values) - set(names)

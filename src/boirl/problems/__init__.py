@@ -1,0 +1,63 @@
+"""The problems that come with boirl, by name. A new one is a file and one registry line."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from boirl.errors import InvalidInputError
+from boirl.problem import TabularProblem
+from boirl.problems.gridworld import build_gridworld, build_gridworld2d
+from boirl.problems.roads import build_borlange_real, build_borlange_virtual, build_road_network
+
+
+@dataclass(frozen=True)
+class ProblemEntry:
+    """How to build a problem, and what to say of it in a list."""
+
+    build: Callable[..., TabularProblem]
+    summary: str
+
+
+PROBLEMS = {
+    "gridworld": ProblemEntry(build_gridworld, "6 x 6 grid with coins; 3 parameters"),
+    "gridworld2d": ProblemEntry(build_gridworld2d, "the same without translation; 2 parameters"),
+    "road-network": ProblemEntry(build_road_network, "a generated town; 3 parameters"),
+    "borlange-virtual": ProblemEntry(
+        build_borlange_virtual, "the roads of Borlange, trips of a made-up driver (needs --data)"
+    ),
+    "borlange-real": ProblemEntry(
+        build_borlange_real, "the roads of Borlange, 54 trips of people (needs --data)"
+    ),
+}
+
+
+def load_problem(name: str, **options: Any) -> TabularProblem:
+    """Build one of the problems that `boirl problems` lists.
+
+    Args:
+        name: For instance `"gridworld"`.
+        **options: What that problem takes, for instance `bellman="logsumexp"` or `seed=1`.
+    """
+    entry = PROBLEMS.get(name)
+    if entry is None:
+        raise InvalidInputError(
+            f"there is no problem {name!r}; expected one of {', '.join(sorted(PROBLEMS))}"
+        )
+    takes = inspect.signature(entry.build).parameters
+    known = list(takes)
+    unknown = set(options) - set(known)
+    if unknown:
+        raise InvalidInputError(
+            f"problem {name!r} takes no option {', '.join(sorted(unknown))}; "
+            f"expected some of {', '.join(known)}"
+        )
+    missing = [key for key, option in takes.items() if option.default is option.empty]
+    missing = [key for key in missing if key not in options]
+    if missing:
+        raise InvalidInputError(
+            f"problem {name!r} needs {', '.join(missing)}; for instance data='path/to/folder'"
+        )
+    return replace(entry.build(**options), name=name, recipe={"name": name, **options})
