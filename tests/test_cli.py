@@ -1,5 +1,6 @@
 """The command line as a person uses it."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -86,6 +87,16 @@ def test_wrong_input_is_one_clear_line_and_exit_code_2(arguments, message, tmp_p
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.parametrize("command", ["run", "experiment"])
+def test_a_place_that_cannot_be_written_is_told_before_the_search(command, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    name = "gridworld" if command == "run" else "gridworld-efficiency"
+    result = run(command, name, "--evaluations", "3", "--out", "taken", cwd=tmp_path)
+    assert result.returncode == 2
+    assert "'taken' could not be written" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
 def test_evaluate_prints_nll_and_esor():
     problem = boirl.load_problem("gridworld", bellman="logsumexp")
     result = run("evaluate", "gridworld", "1.25,5,0", "--bellman", "logsumexp")
@@ -104,6 +115,7 @@ def test_the_experiment_writes_its_numbers(tmp_path):
     options = ("--trials", "1", "--evaluations", "4", "--out", "results")
     result = run("experiment", "gridworld-efficiency", *options, cwd=tmp_path)
     assert result.returncode == 0, result.stderr
-    rows = (tmp_path / "results" / "trials.csv").read_text().splitlines()
-    assert [row.split(",")[0] for row in rows] == ["method", "rho-rbf", "rbf", "matern", "random"]
-    assert (tmp_path / "results" / "summary.json").exists()
+    rows = json.loads((tmp_path / "results" / "trials.json").read_text())
+    assert [row["method"] for row in rows] == ["rho-rbf", "rbf", "matern", "random"]
+    summary = json.loads((tmp_path / "results" / "summary.json").read_text())
+    assert [line["method"] for line in summary] == ["rho-rbf", "rbf", "matern", "random"]

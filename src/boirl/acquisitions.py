@@ -4,8 +4,9 @@ An acquisition looks at a fitted surrogate and proposes a point of the unit cube
 
 - `log-ei`: expected improvement in its log form, as in the paper;
 - `improve-explore` (default): the same as long as an improvement is in sight. Where the expected
-  improvement has sunk below what the surrogate can resolve, another look at the best region
-  teaches nothing, and the evaluation goes to where the landscape is least known;
+  improvement has sunk below what the surrogate can resolve, another look at the best spot
+  teaches nothing. Evaluations then go to where the landscape is least known and, every third, to
+  where the NLL may be lowest;
 - `random`: uniform over the box, the surrogate ignored.
 """
 
@@ -33,6 +34,7 @@ LOCAL_RADIUS = 0.05
 STARTS = 16
 GRADIENT_STEPS = 8
 LINE_SEARCH_STEPS = 3
+OPTIMISM = 3.0
 HOPELESS = 1.0
 """How far below what is worth having, in log units, the best of a sample is not climbed from."""
 
@@ -78,6 +80,18 @@ class MarginalSD(AnalyticAcquisitionFunction):
         return self.surrogate.marginals(X.squeeze(-2))[1]
 
 
+class MarginalOptimism(AnalyticAcquisitionFunction):
+    """How low the NLL may be: the lower end of a wide interval, with its sign changed."""
+
+    def __init__(self, surrogate: FittedSurrogate) -> None:
+        super().__init__(surrogate.model)
+        self.surrogate = surrogate
+
+    def forward(self, X: Tensor) -> Tensor:
+        mean, sd = self.surrogate.marginals(X.squeeze(-2))
+        return OPTIMISM * sd - mean
+
+
 def log_ei(surrogate: FittedSurrogate, incumbent: Incumbent, rng: np.random.Generator) -> Proposal:
     """The theta with the highest expected improvement."""
     unit, _ = _most_improving(surrogate, incumbent, rng)
@@ -87,15 +101,20 @@ def log_ei(surrogate: FittedSurrogate, incumbent: Incumbent, rng: np.random.Gene
 def improve_explore(
     surrogate: FittedSurrogate, incumbent: Incumbent, rng: np.random.Generator
 ) -> Proposal:
-    """The most improving theta or, where no improvement can be resolved, the least known one.
+    """The most improving theta or, where no improvement can be resolved, a telling one.
 
     The surrogate takes standardised outputs for noisy with at least the noise floor. An expected
-    improvement below that standard deviation is within the noise.
+    improvement below that standard deviation is within the noise. Evaluations then go to the theta
+    that is least known and, every third, to the one that would be best if luck had it: a surrogate
+    of the whole landscape may be a little off in the deepest valley.
     """
     resolution = math.log(math.sqrt(NOISE_FLOOR) * surrogate.output_scale)
     unit, log_improvement = _most_improving(surrogate, incumbent, rng, worth=resolution)
     if log_improvement > resolution:
         return Proposal(unit, "improve")
+    if surrogate.size % 3 == 0:
+        unit, _ = maximise(MarginalOptimism(surrogate), incumbent, rng)
+        return Proposal(unit, "hope")
     unit, _ = maximise(MarginalSD(surrogate), incumbent, rng)
     return Proposal(unit, "explore")
 

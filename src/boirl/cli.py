@@ -39,6 +39,7 @@ def main() -> None:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *args: Any) -> None:
+    """Our own warnings are for the user; those of libraries are for whoever writes boirl."""
     if issubclass(category, BoirlWarning):
         errors.print(f"warning: {message}", style="yellow", markup=False)
 
@@ -114,6 +115,10 @@ def run(
             show_default="sobol",
         ),
     ] = None,
+    study: Annotated[
+        str | None,
+        typer.Option(help="Name of the search within the storage.", show_default="boirl-PROBLEM"),
+    ] = None,
     acquisition: Annotated[
         str, typer.Option(help="improve-explore, log-ei or random.")
     ] = "improve-explore",
@@ -129,10 +134,13 @@ def run(
 
     Example: boirl run gridworld --evaluations 40 --storage sqlite:///search.db --out results
     """
+    from boirl.files import make_folder
     from boirl.study import Study
 
     chosen = _load(problem, demonstrations, bellman=bellman, data=data, box=box)
-    study = Study(
+    if out is not None:
+        make_folder(out)
+    search = Study(
         chosen,
         kernel=kernel,
         acquisition=acquisition,
@@ -140,15 +148,26 @@ def run(
         seed=seed,
         initial=_initial(initial),
         storage=storage,
+        name=study,
     )
-    done = len(study.trials)
-    if done:
-        errors.print(f"resuming: {done} of {evaluations} evaluations are in {storage}")
+    done = len(search.trials)
+    if done >= evaluations:
+        errors.print(f"nothing to do: {done} evaluations are in {storage}", markup=False)
+    elif done:
+        errors.print(
+            f"resuming: {done} of {evaluations} evaluations are in {storage}", markup=False
+        )
     try:
-        found = study.run(evaluations, progress=True)
+        found = search.run(evaluations, progress=True)
     except KeyboardInterrupt:
-        kept = "run the same command again to resume" if storage else "nothing was kept: no storage"
-        errors.print(f"interrupted after {len(study.trials)} evaluations; {kept}", style="red")
+        done = len(search.trials)
+        kept = "they are lost: there was neither --storage nor --out"
+        if storage is not None:
+            kept = "run the same command again to resume"
+        elif out is not None and done:
+            search.result().save(out / "rewards.npz")
+            kept = f"they are in {out / 'rewards.npz'}"
+        errors.print(f"interrupted after {done} evaluations; {kept}", style="red", markup=False)
         raise typer.Exit(130) from None
     console.print(str(found), markup=False)
     if out is not None:
@@ -199,8 +218,8 @@ def show(
 @app.command()
 def experiment(
     name: Annotated[str, typer.Argument(help="gridworld-efficiency (paper, Table 1).")],
-    out: Annotated[Path, typer.Option(help="Folder for trials.csv and summary.json.")],
-    trials: Annotated[int, typer.Option(help="Seeds 0 to this number less one.")] = 10,
+    out: Annotated[Path, typer.Option(help="Folder for trials.json and summary.json.")],
+    trials: Annotated[int, typer.Option(min=1, help="Seeds 0 to this number less one.")] = 10,
     evaluations: Annotated[int, typer.Option(help="Evaluations of each trial.")] = 40,
     method: Annotated[
         list[str] | None,
@@ -208,7 +227,7 @@ def experiment(
     ] = None,
     demonstrations: DemonstrationFile = None,
 ) -> None:
-    """Run a comparison of the paper and write its numbers to files."""
+    """Run a comparison of the paper and write its numbers to files; finished trials are kept."""
     from boirl.experiments import gridworld_efficiency as efficiency
 
     if name != "gridworld-efficiency":
@@ -232,7 +251,7 @@ def experiment(
         summary = efficiency.run(
             chosen, out, methods, range(trials), evaluations, lambda row: progress.advance(task)
         )
-    table = Table("method", "reached", "after", "paper's rule", "after", "RMSE at 20", box=None)
+    table = Table("method", "reached", "after", "paper's rule", "after", "RMSE", box=None)
     for line in summary:
         table.add_row(
             str(line["method"]),
@@ -240,10 +259,10 @@ def experiment(
             _mean_and_sd(line, "evaluations_to_expert"),
             f"{line['evaluations_to_demonstrations_success']:.0%}",
             _mean_and_sd(line, "evaluations_to_demonstrations"),
-            f"{line['rmse_at_20_mean']:.2f}",
+            f"{line['rmse']:.2f}",
         )
     console.print(table)
-    console.print(f"written: {out / 'trials.csv'} {out / 'summary.json'}")
+    console.print(f"written: {out / 'trials.json'} {out / 'summary.json'}", markup=False)
 
 
 def _mean_and_sd(line: dict[str, Any], rule: str) -> str:
@@ -289,4 +308,4 @@ def _draw(found: Any, folder: Path) -> None:
 
     with errors.status("drawing"):
         paths = save_figures(found, folder)
-    console.print("pictures: " + " ".join(map(str, paths)))
+    console.print("pictures: " + " ".join(map(str, paths)), markup=False)

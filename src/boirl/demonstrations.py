@@ -51,7 +51,7 @@ class Demonstrations:
 
     def __post_init__(self) -> None:
         for name in ("states", "actions", "next_states", "lengths"):
-            own = np.array(getattr(self, name), dtype=np.int64)
+            own = _whole_numbers(getattr(self, name), name)
             own.setflags(write=False)
             object.__setattr__(self, name, own)
         if len(self.lengths) == 0:
@@ -119,7 +119,7 @@ class Demonstrations:
         """
         parts: list[Trajectory] = []
         for index, trajectory in enumerate(trajectories):
-            given = [_whole_numbers(part, index) for part in trajectory]
+            given = [_whole_numbers(part, f"trajectory {index}") for part in trajectory]
             if len(given) not in (2, 3):
                 raise DemonstrationError(
                     f"trajectory {index} has {len(given)} parts; expected states, actions and, "
@@ -188,8 +188,11 @@ class Demonstrations:
         return np.repeat(np.arange(len(self)), self.lengths)
 
     def subset(self, indices: ArrayLike) -> Demonstrations:
-        """The trajectories with these numbers, in this order."""
-        return Demonstrations.from_trajectories([self[int(i)] for i in np.asarray(indices)])
+        """The trajectories with these numbers, in this order, or those that a mask is true for."""
+        chosen = np.asarray(indices)
+        if chosen.dtype == bool:
+            chosen = np.flatnonzero(chosen)
+        return Demonstrations.from_trajectories([self[int(index)] for index in chosen])
 
     @classmethod
     def concatenate(cls, several: Sequence[Demonstrations]) -> Demonstrations:
@@ -258,22 +261,21 @@ class Demonstrations:
             )
 
 
-def _whole_numbers(part: ArrayLike, trajectory: int) -> IntArray:
+def _whole_numbers(part: ArrayLike, label: str) -> IntArray:
     try:
         array = np.asarray(part, dtype=np.float64)
     except (TypeError, ValueError):
         raise DemonstrationError(
-            f"trajectory {trajectory} holds something that is not a number; expected whole numbers"
+            f"{label} holds something that is not a number; expected whole numbers"
         ) from None
     if array.ndim != 1:
         raise DemonstrationError(
-            f"trajectory {trajectory} holds an array of shape {array.shape}; expected one number "
-            "a step"
+            f"{label} holds an array of shape {array.shape}; expected one number a step"
         )
     wrong = np.flatnonzero(~(np.abs(array) < LARGEST) | (array != np.round(array)))
     if wrong.size:
         raise DemonstrationError(
-            f"trajectory {trajectory}, step {wrong[0]}: found {array[wrong[0]]}; "
+            f"{label}, step {wrong[0]}: found {array[wrong[0]]}; "
             "expected a whole number (the index of a state or an action)"
         )
     return array.astype(np.int64)

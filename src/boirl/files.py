@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boirl.errors import InvalidInputError, StorageError
+
+_DAMAGE = (OSError, ValueError, TypeError, EOFError, KeyError, zlib.error, zipfile.BadZipFile)
+"""What NumPy raises for files that are not, or no longer, archives of arrays."""
+
+
+def make_folder(path: Path) -> None:
+    """Create a folder, and those above it, where they are missing."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(path, error) from error
 
 
 def write_arrays(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> None:
@@ -25,7 +38,8 @@ def write_arrays(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) 
         temporary.write_bytes(buffer.getvalue())
         os.replace(temporary, target)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
         raise cannot_write(target, error) from error
 
 
@@ -37,7 +51,7 @@ def read_arrays(path: str | os.PathLike[str], what: str) -> dict[str, NDArray[An
             return {name: file[name] for name in file.files}
     except FileNotFoundError:
         raise InvalidInputError(f"there is no file {os.fspath(path)!r} with {what}") from None
-    except (OSError, ValueError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+    except _DAMAGE as error:
         raise StorageError(
             f"{os.fspath(path)!r} cannot be read as an .npz file with {what} "
             f"({type(error).__name__}: {error}); it is damaged or something else"

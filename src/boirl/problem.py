@@ -6,7 +6,7 @@ import hashlib
 import time
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -23,6 +23,8 @@ from boirl.types import Box, Evaluation, FloatArray, IntArray
 
 BATCH_ENTRIES = 100_000
 """State-actions solved at once in a batch of thetas: what fits the cache of a core."""
+
+FINGERPRINT_THETAS = 16
 
 P = TypeVar("P")
 
@@ -102,7 +104,7 @@ class TabularProblem(Problem[TabularPolicy]):
     reward: RewardFamily
     demonstrations: Demonstrations
     solver: TabularSolver = field(default_factory=TabularSolver)
-    horizon: int = 0
+    horizon: int | None = None
     truth: tuple[float, ...] | None = None
     name: str = "unnamed"
     recipe: Mapping[str, Any] | None = None
@@ -112,13 +114,19 @@ class TabularProblem(Problem[TabularPolicy]):
         self._check_reward()
         set_field(self, "demonstrations", self.complete(self.demonstrations))
         self._warn_of_impossible_steps()
-        set_field(self, "horizon", self.horizon or int(self.demonstrations.lengths.max()))
+        if self.horizon is not None and self.horizon < 1:
+            raise InvalidInputError(f"the horizon is {self.horizon}; expected at least one step")
         if self.truth is not None:
             set_field(self, "truth", tuple(self.box.check_one(self.truth).tolist()))
 
     @property
     def gamma(self) -> float:
         return self.mdp.gamma
+
+    @property
+    def steps(self) -> int:
+        """Steps over which `esor` sums: the horizon, or else the longest demonstration."""
+        return self.horizon or int(self.demonstrations.lengths.max())
 
     def with_demonstrations(self, demonstrations: Demonstrations) -> TabularProblem:
         """The same problem with other demonstrations to explain."""
@@ -140,14 +148,14 @@ class TabularProblem(Problem[TabularPolicy]):
 
     def nll_batch(self, thetas: ArrayLike) -> FloatArray:
         checked = self.box.check(thetas)
-        size = max(1, BATCH_ENTRIES // (self.mdp.n_states * self.mdp.n_actions))
-        parts = []
-        for first in range(0, len(checked), size):
-            rewards = self._rewards(checked[first : first + size])
-            solution = self.solver.solve_batch(self.mdp, rewards)
-            nll = negative_log_likelihoods(solution.log_policies, self.demonstrations)
-            parts.append(np.where(solution.converged, nll, np.nan))
-        return np.concatenate(parts)
+        nll = np.full(len(checked), np.nan)
+        for rows in self._batches(len(checked)):
+            rewards = self.mdp.expected_rewards(self.reward, checked[rows])
+            finite = np.isfinite(rewards).all(axis=(1, 2))
+            solution = self.solver.solve_batch(self.mdp, rewards[finite])
+            solved = negative_log_likelihoods(solution.log_policies, self.demonstrations)
+            nll[rows[finite]] = np.where(solution.converged, solved, np.nan)
+        return nll
 
     def esor(self, theta: ArrayLike) -> Any:
         """Expected discounted *true* reward of the policy of theta: the ESOR of the paper.
@@ -159,14 +167,17 @@ class TabularProblem(Problem[TabularPolicy]):
             SolverError: A theta has no policy.
         """
         true_rewards = self.true_rewards()
-        solution = self.solver.solve_batch(self.mdp, self._rewards(theta))
-        if not solution.converged.all():
-            raise SolverError(self.solver.failure(solution, int(np.argmin(solution.converged))))
         start = np.bincount(self.demonstrations.starts, minlength=self.mdp.n_states)
-        returns = expected_return(
-            self.mdp, solution.log_policies, true_rewards, start / start.sum(), self.horizon
-        )
-        return float(returns[0]) if np.ndim(theta) == 1 else returns
+        checked = self.box.check(theta)
+        returns = np.empty(len(checked))
+        for rows in self._batches(len(checked)):
+            solution = self.solver.solve_batch(self.mdp, self._rewards(checked[rows]))
+            if not solution.converged.all():
+                raise SolverError(self.solver.failure(solution, int(np.argmin(solution.converged))))
+            returns[rows] = expected_return(
+                self.mdp, solution.log_policies, true_rewards, start / start.sum(), self.steps
+            )
+        return float(returns[0]) if np.ndim(theta) <= 1 else returns
 
     def complete(self, demonstrations: Demonstrations) -> Demonstrations:
         demonstrations.check_fits(self.mdp.n_states, self.mdp.n_actions)
@@ -206,29 +217,43 @@ class TabularProblem(Problem[TabularPolicy]):
         """Total variation between action distributions, averaged over the demonstrated steps."""
         states, visits = np.unique(self.demonstrations.states, return_counts=True)
         acts = np.stack([policy.probabilities[states] for policy in policies])
-        differences = [np.abs(acts - one).sum(axis=2) for one in acts]
-        distances: FloatArray = 0.5 * np.stack(differences) @ (visits / visits.sum())
-        return distances
+        weights = 0.5 * visits / visits.sum()
+        return np.stack([np.abs(acts - one).sum(axis=2) @ weights for one in acts])
 
     def fingerprint(self) -> str:
         digest = hashlib.sha256()
-        digest.update(repr((self.reward.parameters, self.solver, self.mdp.gamma)).encode())
+        solver = (self.solver.bellman, self.solver.inverse_temperature, self.solver.tolerance)
+        digest.update(repr((self.reward.parameters, solver, self.mdp.gamma)).encode())
         matrix = self.mdp.transition
-        for array in (matrix.indptr, matrix.indices, matrix.data):
-            digest.update(np.ascontiguousarray(array).tobytes())
-        for array in self.demonstrations.to_dict().values():
-            digest.update(array.tobytes())
-        middle = 0.5 * (self.box.low + self.box.high)
-        corners = np.stack([self.box.low, middle, self.box.high])
-        digest.update(np.round(self._rewards(corners), 9).tobytes())
+        for array in (matrix.indptr, matrix.indices, *self.demonstrations.to_dict().values()):
+            digest.update(np.asarray(array, dtype=np.int64).tobytes())
+        digest.update(matrix.data.tobytes())
+        # What a reward family computes is told by what it gives at some thetas.
+        drawn = np.random.default_rng(0).random((FINGERPRINT_THETAS, self.box.dimension))
+        rewards = self.mdp.expected_rewards(self.reward, self.box.from_unit(drawn))
+        digest.update((np.round(rewards, 9) + 0.0).tobytes())
         return digest.hexdigest()[:16]
 
+    def _batches(self, count: int) -> Iterator[IntArray]:
+        size = max(1, BATCH_ENTRIES // (self.mdp.n_states * self.mdp.n_actions))
+        return (np.arange(first, min(first + size, count)) for first in range(0, count, size))
+
     def _rewards(self, thetas: ArrayLike) -> FloatArray:
-        return self.mdp.expected_rewards(self.reward, self.box.check(thetas))
+        """Reward tables of `n` thetas, all of them finite."""
+        checked = self.box.check(thetas)
+        rewards = self.mdp.expected_rewards(self.reward, checked)
+        if not np.isfinite(rewards).all():
+            number, state = np.argwhere(~np.isfinite(rewards))[0][:2]
+            raise SolverError(
+                f"the reward of state {state} is not finite for theta "
+                f"{tuple(checked[number].tolist())}; expected finite rewards all over the box"
+            )
+        return rewards
 
     def _check_reward(self) -> None:
+        middle = 0.5 * (self.box.low + self.box.high)
         try:
-            self._rewards(0.5 * (self.box.low + self.box.high))
+            self.mdp.expected_rewards(self.reward, middle[None])
         except IndexError as error:
             raise InvalidInputError(
                 f"the reward family does not cover the {self.mdp.n_states} states and "

@@ -15,7 +15,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from boirl.demonstrations import Demonstrations
-from boirl.errors import InvalidInputError
+from boirl.errors import InvalidInputError, StorageError
 from boirl.files import read_arrays, write_arrays
 from boirl.problem import Problem
 from boirl.problems import load_problem
@@ -155,7 +155,7 @@ class RewardSet:
     def posterior(self, theta: ArrayLike) -> tuple[Any, Any]:
         """Mean and standard deviation of the NLL at one theta, or at each of `n x d`."""
         mean, sd = self.fitted.posterior(self.problem.box.check(theta))
-        return (float(mean[0]), float(sd[0])) if np.ndim(theta) == 1 else (mean, sd)
+        return (float(mean[0]), float(sd[0])) if np.ndim(theta) <= 1 else (mean, sd)
 
     @cached_property
     def fitted(self) -> FittedSurrogate:
@@ -220,6 +220,11 @@ class RewardSet:
                 "wrote"
             )
         facts = json.loads(str(arrays["facts"]))
+        if facts["format"] != FORMAT:
+            raise StorageError(
+                f"{os.fspath(path)!r} has format {facts['format']}; this version of boirl reads "
+                f"format {FORMAT}"
+            )
         if problem is None:
             if facts["recipe"] is None:
                 raise InvalidInputError(

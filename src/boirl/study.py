@@ -6,11 +6,13 @@ import json
 import os
 import socket
 import sqlite3
+import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 import optuna
@@ -29,7 +31,7 @@ from boirl.projections import (
     choose_demonstrations,
     sample_rollouts,
 )
-from boirl.sampler import RewardSampler, search_space, theta_of
+from boirl.sampler import RewardSampler, theta_of
 from boirl.solutions import RewardSet
 from boirl.surrogates import Surrogate, get_kernel
 from boirl.types import Evaluation
@@ -37,8 +39,13 @@ from boirl.types import Evaluation
 SETTINGS = "boirl:settings"
 PROBLEM = "boirl:problem"
 INITIAL = "boirl:initial"
+ROLLOUTS = "boirl:rollouts"
 OWNER = "boirl:owner"
 EVALUATION = "boirl:evaluation"
+RELEASED = "released"
+
+# A proposal draws from the stream (seed, number); these are of other streams of the same seed.
+PROJECTION_STREAM, INITIAL_STREAM = 1, 2
 
 PROJECTIONS: dict[str, type[LogRho]] = {"log_rho": LogRho, "rho": Rho}
 
@@ -75,15 +82,20 @@ class SearchSettings:
                 f"there is no projection {self.projection!r}; expected one of "
                 f"{', '.join(PROJECTIONS)}"
             )
-        if self.seed < 0:
-            raise InvalidInputError(f"the seed is {self.seed}; expected a number from 0 on")
+        for name, least in (("seed", 0), ("n_demonstrations", 1), ("n_rollouts", 1)):
+            value = getattr(self, name)
+            if int(value) != value or value < least:
+                raise InvalidInputError(
+                    f"{name} is {value}; expected a whole number from {least} on"
+                )
+            object.__setattr__(self, name, int(value))
 
     def build_surrogate(self, problem: Problem[Any], policies: Sequence[Any] = ()) -> Surrogate:
         """Draw demonstrations and roll-outs (phase 1 of the paper) and make the surrogate."""
         kernel = get_kernel(self.kernel, self.smoothness, self.linear)
         projection: Projection = Identity(problem.box)
         if kernel.projected:
-            rng = np.random.default_rng([self.seed, 1])
+            rng = np.random.default_rng([self.seed, 0, PROJECTION_STREAM])
             chosen = choose_demonstrations(problem.demonstrations, self.n_demonstrations, rng)
             rollouts = sample_rollouts(problem, chosen, self.n_rollouts, rng, policies)
             projection = PROJECTIONS[self.projection](problem, chosen, rollouts)
@@ -136,17 +148,20 @@ class Study:
         self.storage = storage
         self._asked: dict[int, optuna.Trial] = {}
         surrogate = self.settings.build_surrogate(problem, rollout_policies)
-        rng = np.random.default_rng([self.settings.seed, 2])
+        rng = np.random.default_rng([self.settings.seed, 0, INITIAL_STREAM])
         first = initial_thetas(problem, initial, n_initial, rng)
         sampler = RewardSampler(
             surrogate, get_acquisition(self.settings.acquisition), first, self.settings.seed
         )
         with self._storage_errors():
             self.optuna_study = _open_study(storage, name or f"boirl-{problem.name}", sampler)
-            self._check_or_record(INITIAL, "initial thetas", first.tolist())
-            self._check_or_record(SETTINGS, "settings", asdict(self.settings))
             self._check_or_record(PROBLEM, "problem", problem.fingerprint())
+            self._check_or_record(SETTINGS, "settings", asdict(self.settings))
+            self._check_or_record(ROLLOUTS, "roll-outs", surrogate.projection.fingerprint())
+            self._check_or_record(INITIAL, "initial thetas", first.tolist())
         self.sampler = sampler
+        self._token = uuid.uuid4().hex
+        _LIVE[self._token] = self
 
     @property
     def trials(self) -> list[FrozenTrial]:
@@ -159,17 +174,20 @@ class Study:
     def ask(self) -> Question:
         """The theta to evaluate next. One that a killed process left behind comes first."""
         with self._storage_errors():
-            trial = self._abandoned() or self.optuna_study.ask()
-            trial.set_user_attr(OWNER, _this_process())
-            for parameter, distribution in search_space(self.problem.box).items():
-                trial._suggest(parameter, distribution)
+            trial = self._abandoned() or self._new_trial()
+            box = self.problem.box
+            theta = tuple(
+                trial.suggest_float(name, low, high)
+                for name, low, high in zip(
+                    box.names, box.low.tolist(), box.high.tolist(), strict=True
+                )
+            )
         self._asked[trial.number] = trial
-        theta = tuple(float(trial.params[name]) for name in self.problem.box.names)
         return Question(trial.number, theta)
 
     def tell(self, question: Question, evaluation: Evaluation | float) -> None:
         """Record what came out; durable when this returns."""
-        trial = self._asked.pop(question.number, None)
+        trial = self._asked.get(question.number)
         if trial is None:
             raise InvalidInputError(
                 f"evaluation {question.number} was told before, or never asked for by this study; "
@@ -181,28 +199,33 @@ class Study:
         if failure is None and not np.isfinite(evaluation.nll):
             failure = f"the NLL is {evaluation.nll}; expected a finite number"
         record = {"nll_se": evaluation.nll_se, "seconds": evaluation.seconds, "failure": failure}
-        with self._storage_errors():
+        with self._storage_errors(), suppress(optuna.exceptions.UpdateFinishedTrialError):
+            # Suppressed: another process took this one for abandoned, and was quicker.
             trial.set_user_attr(EVALUATION, record)
             if failure is None:
                 self.optuna_study.tell(trial, evaluation.nll)
             else:
                 self.optuna_study.tell(trial, state=TrialState.FAIL)
+        del self._asked[question.number]
 
     def run(self, evaluations: int, progress: bool = False) -> RewardSet:
-        """Evaluate until there are so many evaluations in all, those of earlier runs included."""
+        """Evaluate until there are so many evaluations in all, those of earlier runs included.
+
+        Several processes may run on one storage; each ends when it sees enough, so that there may
+        be a few more in the end, one for each further process at most.
+        """
         if evaluations < 1:
             raise InvalidInputError(f"evaluations is {evaluations}; expected at least 1")
-        done = self.trials
         with SearchProgress(evaluations, enabled=progress) as bar:
-            for trial in done:
+            for trial in self.trials:
                 bar.advance(trial.value, resumed=True)
-            for _ in range(evaluations - len(done)):
+            while len(self.trials) < evaluations:
                 question = self.ask()
                 try:
                     evaluation = self.problem.evaluate(question.theta, seed=self.settings.seed)
                 except BaseException:
                     # Interrupted: the next ask, here or after a restart, takes it up again.
-                    del self._asked[question.number]
+                    self._asked.pop(question.number).set_user_attr(OWNER, RELEASED)
                     raise
                 self.tell(question, evaluation)
                 bar.advance(evaluation.nll if evaluation.ok else None)
@@ -231,13 +254,32 @@ class Study:
             failures=tuple(_record(trial).get("failure") for trial in trials),
         )
 
+    def _new_trial(self) -> optuna.Trial:
+        """A trial that has its owner from the very start, lest another process take it over."""
+        template = optuna.trial.create_trial(
+            state=TrialState.RUNNING, user_attrs={OWNER: self._owner()}
+        )
+        study = self.optuna_study
+        number = study._storage.create_new_trial(study._study_id, template_trial=template)
+        return optuna.Trial(study, number)
+
+    def _owner(self) -> dict[str, Any]:
+        pid = os.getpid()
+        return {
+            "host": socket.gethostname(),
+            "pid": pid,
+            "started": _start_time(pid),
+            "study": self._token,
+        }
+
     def _abandoned(self) -> optuna.Trial | None:
         """A trial whose process has gone, taken over; its theta follows from the same seed."""
         running = self.optuna_study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
         for trial in running:
-            owner = trial.user_attrs.get(OWNER)
-            if trial.number not in self._asked and (owner is None or not _is_alive(owner)):
-                return optuna.Trial(self.optuna_study, trial._trial_id)
+            if trial.number not in self._asked and not _is_alive(trial.user_attrs.get(OWNER)):
+                taken_over = optuna.Trial(self.optuna_study, trial._trial_id)
+                taken_over.set_user_attr(OWNER, self._owner())
+                return taken_over
         return None
 
     def _check_or_record(self, key: str, label: str, value: Any) -> None:
@@ -247,11 +289,10 @@ class Study:
         if stored is None:
             self.optuna_study.set_user_attr(key, value)
         elif stored != value:
-            found, wanted = _difference(stored, value)
             raise InvalidInputError(
-                f"study {self.optuna_study.study_name!r} in {self.storage} was made with {label} "
-                f"{found}, now {wanted} is asked for; ask for the same, or choose another "
-                "storage or study name"
+                f"study {self.optuna_study.study_name!r} in {self.storage} was made with other "
+                f"{label}{_difference(stored, value)}; ask for the same, or choose another storage "
+                "or study name"
             )
 
     @contextmanager
@@ -262,6 +303,7 @@ class Study:
             yield
         except (
             SQLAlchemyError,
+            ImportError,
             optuna.exceptions.StorageInternalError,
             sqlite3.Error,
         ) as error:
@@ -334,16 +376,12 @@ def _record(trial: FrozenTrial) -> dict[str, Any]:
     return dict(trial.user_attrs.get(EVALUATION, {}))
 
 
-def _difference(stored: Any, wanted: Any) -> tuple[Any, Any]:
-    """The parts of two records that differ, small enough to print."""
-    if isinstance(stored, dict) and isinstance(wanted, dict):
-        keys = [key for key in wanted if stored.get(key) != wanted[key]]
-        return {k: stored.get(k) for k in keys}, {k: wanted[k] for k in keys}
-    return stored, wanted
-
-
-def _this_process() -> dict[str, Any]:
-    return {"host": socket.gethostname(), "pid": os.getpid(), "started": _start_time(os.getpid())}
+def _difference(stored: Any, wanted: Any) -> str:
+    """What differs between two records, where they are short enough to print."""
+    if not isinstance(wanted, dict):
+        return ""
+    keys = [key for key in wanted if stored.get(key) != wanted[key]]
+    return ": " + ", ".join(f"{key} was {stored.get(key)!r}, now {wanted[key]!r}" for key in keys)
 
 
 def _start_time(pid: int) -> str:
@@ -354,12 +392,18 @@ def _start_time(pid: int) -> str:
         return ""
 
 
-def _is_alive(owner: dict[str, Any]) -> bool:
-    """Whether a process may still be at work. One on another machine is given the benefit."""
+def _is_alive(owner: dict[str, Any] | str | None) -> bool:
+    """Whether the owner of a trial may still be at work.
+
+    Owners on other machines, and those that are not studies of boirl, are given the benefit of the
+    doubt.
+    """
+    if owner is None or isinstance(owner, str):
+        return owner != RELEASED
     if owner["host"] != socket.gethostname():
         return True
     if owner["pid"] == os.getpid() and owner["started"] == _start_time(os.getpid()):
-        return False
+        return owner["study"] in _LIVE
     try:
         os.kill(owner["pid"], 0)
     except ProcessLookupError:
@@ -367,3 +411,7 @@ def _is_alive(owner: dict[str, Any]) -> bool:
     except PermissionError:
         pass
     return bool(owner["started"] == _start_time(owner["pid"]))
+
+
+_LIVE: WeakValueDictionary[str, Study] = WeakValueDictionary()
+"""The studies of this process, by the token that marks their evaluations."""

@@ -22,6 +22,7 @@ from gpytorch.likelihoods import GaussianLikelihood
 from gpytorch.mlls import ExactMarginalLogLikelihood
 from gpytorch.priors import GammaPrior, LogNormalPrior
 from linear_operator.utils.cholesky import psd_safe_cholesky
+from linear_operator.utils.errors import NanError, NotPSDError
 from linear_operator.utils.warnings import NumericalWarning
 from torch import Tensor
 
@@ -41,7 +42,10 @@ FLOOR = "noise_floor"
 
 @contextmanager
 def single_thread() -> Iterator[None]:
-    """Run torch on one thread: faster for small matrices, and the same sums on every machine."""
+    """Run torch on one thread: faster for small matrices, and the same sums on every machine.
+
+    The number of threads is a setting of the whole process, restored afterwards.
+    """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -193,6 +197,11 @@ class FittedSurrogate:
         )
 
     @property
+    def size(self) -> int:
+        """Number of evaluations seen."""
+        return len(self.model.train_targets)
+
+    @property
     def _standardize(self) -> Any:
         return self.model.outcome_transform
 
@@ -326,8 +335,7 @@ class Surrogate:
                         options={"maxiter": steps},
                     )
                 fitted.posterior(thetas[:1])
-            except RuntimeError:
-                # Covers NotPSDError, NanError and LinAlgError, each a RuntimeError.
+            except (NotPSDError, NanError, torch.linalg.LinAlgError):
                 continue
             return fitted
         return self.build(thetas, nll, noise_floor=1e-2)

@@ -3,8 +3,10 @@ import pytest
 import scipy.sparse as sp
 import torch
 
+from boirl.demonstrations import Demonstrations
 from boirl.environments import TabularMDP
-from boirl.errors import InvalidInputError
+from boirl.errors import InvalidInputError, SolverError
+from boirl.problem import TabularProblem
 from boirl.rewards import CallableReward, LinearReward
 
 RING = np.array([[1, 0], [2, 0], [0, 1]])
@@ -141,5 +143,6 @@ def test_a_reward_that_is_not_finite_names_the_state():
         lambda theta, steps: theta[:, :1] / torch.as_tensor(2 - steps.states), {"weight": (0, 1)}
     )
     mdp = TabularMDP.from_next_states(RING, 0.9)
-    with pytest.raises(InvalidInputError, match=r"reward of state 2 is not finite .* \(1\.0,\)"):
-        mdp.expected_rewards(family, np.array([[1.0]]))
+    problem = TabularProblem(mdp, family, Demonstrations.from_arrays([[0, 1]], [[0, 0]]))
+    with pytest.raises(SolverError, match=r"reward of state 2 is not finite .* \(1\.0,\)"):
+        problem.policy((1.0,))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from boirl.environments import TabularMDP
-from boirl.errors import SolverError
+from boirl.errors import InvalidInputError, SolverError
 from boirl.policies import TabularSolver
 from boirl.policies.newton import SuccessorClasses
 
@@ -60,6 +60,20 @@ def test_large_problems_are_solved_by_newton_on_their_own():
     solution = TabularSolver("logsumexp").solve_batch(mdp, rewards)
     assert solution.converged.all()
     assert solution.sweeps < 40
+
+
+def test_stochastic_problems_are_swept():
+    mdp = stochastic(0, n_states=600)
+    rewards = np.random.default_rng(0).normal(size=(1, 600, 1))
+    assert TabularSolver("logsumexp").solve_batch(mdp, rewards).sweeps > 100
+
+
+def test_newton_refuses_what_it_cannot_solve():
+    mdp = TabularMDP.from_next_states([[1, 1], [1, 1]], gamma=1.0)
+    with pytest.raises(InvalidInputError, match="needs gamma below 1"):
+        TabularSolver("max", method="newton").solve(mdp, np.zeros((2, 1)))
+    with pytest.raises(InvalidInputError, match="method is 'magic'"):
+        TabularSolver("max", method="magic")
 
 
 def test_a_fixed_number_of_sweeps_means_sweeps():

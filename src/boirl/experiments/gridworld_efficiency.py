@@ -7,7 +7,6 @@ sampled returns. Random search is always in the table.
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,11 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from boirl.errors import InvalidInputError
+from boirl.files import make_folder
 from boirl.metrics import evaluations_to_demonstrations, evaluations_to_expert, landscape_fit
 from boirl.problem import TabularProblem
 from boirl.study import explore
 from boirl.types import FloatArray
 
+HARD_START_STREAM = 90
 METHODS: dict[str, dict[str, Any]] = {
     "rho-rbf": {"kernel": "rho-rbf"},
     "rbf": {"kernel": "rbf"},
@@ -27,18 +29,23 @@ METHODS: dict[str, dict[str, Any]] = {
     "random": {"kernel": "rbf", "acquisition": "random"},
 }
 HARD_NLL = 90.0
+HARD_DRAWS = 64 * 64
 LANDSCAPE_AT = 20
 """Number of evaluations after which the posterior is compared with the exact landscape."""
 
 
 def hard_start(problem: TabularProblem, seed: int, at_least: float = HARD_NLL) -> FloatArray:
     """The first of a sequence of uniformly drawn thetas whose NLL is above `at_least`."""
-    rng = np.random.default_rng([seed, 90])
-    while True:
-        thetas = problem.box.from_unit(rng.random((64, problem.box.dimension)))
-        hard = np.flatnonzero(problem.nll_batch(thetas) > at_least)
-        if hard.size:
-            return thetas[hard[0]]
+    rng = np.random.default_rng([seed, 0, HARD_START_STREAM])
+    thetas = problem.box.from_unit(rng.random((HARD_DRAWS, problem.box.dimension)))
+    nll = problem.nll_batch(thetas)
+    hard = np.flatnonzero(nll > at_least)
+    if not hard.size:
+        raise InvalidInputError(
+            f"none of {HARD_DRAWS} rewards has an NLL above {at_least:g}, the highest has "
+            f"{np.nanmax(nll):.4g}; expected demonstrations as long as the paper's, 15 steps"
+        )
+    return thetas[hard[0]]
 
 
 def run_trial(problem: TabularProblem, method: str, seed: int, evaluations: int) -> dict[str, Any]:
@@ -47,6 +54,8 @@ def run_trial(problem: TabularProblem, method: str, seed: int, evaluations: int)
     found = explore(problem, evaluations, seed=seed, initial=[start], **METHODS[method])
     fit = landscape_fit(found.first(LANDSCAPE_AT))
     return {
+        "problem": problem.fingerprint(),
+        "evaluations": evaluations,
         "method": method,
         "seed": seed,
         "initial_nll": float(found.nll[0]),
@@ -55,8 +64,9 @@ def run_trial(problem: TabularProblem, method: str, seed: int, evaluations: int)
         "evaluations_to_demonstrations": evaluations_to_demonstrations(
             problem, found.thetas, found.nll, seed
         ),
-        f"rmse_at_{LANDSCAPE_AT}": fit.rmse,
-        f"coverage_at_{LANDSCAPE_AT}": fit.coverage,
+        "landscape_at": min(evaluations, LANDSCAPE_AT),
+        "rmse": fit.rmse,
+        "coverage": fit.coverage,
     }
 
 
@@ -68,23 +78,28 @@ def run(
     evaluations: int = 40,
     on_trial: Callable[[dict[str, Any]], None] = lambda row: None,
 ) -> list[dict[str, Any]]:
-    """Run all trials; write `trials.csv` as they finish and `summary.json` at the end."""
-    out.mkdir(parents=True, exist_ok=True)
-    rows: list[dict[str, Any]] = []
-    with (out / "trials.csv").open("w", newline="") as file:
-        for method in methods:
-            for seed in seeds:
+    """Run all trials that `trials.json` does not hold yet, and write `summary.json` at the end."""
+    make_folder(out)
+    path = out / "trials.json"
+    rows: list[dict[str, Any]] = json.loads(path.read_text()) if path.exists() else []
+    wanted = []
+    for method in methods:
+        for seed in seeds:
+            key = (problem.fingerprint(), evaluations, method, seed)
+            row = next((row for row in rows if _key(row) == key), None)
+            if row is None:
                 row = run_trial(problem, method, seed, evaluations)
                 rows.append(row)
-                writer = csv.DictWriter(file, fieldnames=list(row))
-                if len(rows) == 1:
-                    writer.writeheader()
-                writer.writerow(row)
-                file.flush()
-                on_trial(row)
-    summary = summarise(rows)
+                path.write_text(json.dumps(rows, indent=1) + "\n")
+            wanted.append(row)
+            on_trial(row)
+    summary = summarise(wanted)
     (out / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")
     return summary
+
+
+def _key(row: dict[str, Any]) -> tuple[Any, ...]:
+    return row["problem"], row["evaluations"], row["method"], row["seed"]
 
 
 def summarise(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -98,7 +113,7 @@ def summarise(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
             line[f"{rule}_success"] = len(hits) / len(own)
             line[f"{rule}_mean"] = float(np.mean(hits)) if hits else None
             line[f"{rule}_sd"] = float(np.std(hits)) if hits else None
-        for measure in (f"rmse_at_{LANDSCAPE_AT}", f"coverage_at_{LANDSCAPE_AT}"):
-            line[f"{measure}_mean"] = float(np.mean([row[measure] for row in own]))
+        for measure in ("rmse", "coverage"):
+            line[measure] = float(np.mean([row[measure] for row in own]))
         summary.append(line)
     return summary

@@ -47,7 +47,7 @@ def evaluations_to_demonstrations(
     for number in np.unique(best):
         rng = np.random.default_rng([seed, int(number)])
         policy = problem.policy(thetas[number])
-        drawn = problem.roll_out(policy, problem.demonstrations.starts, problem.horizon, rng)
+        drawn = problem.roll_out(policy, problem.demonstrations.starts, problem.steps, rng)
         reached[number] = mean_true_return(problem, drawn) >= threshold
     return next((i for i, number in enumerate(best) if reached[number]), None)
 

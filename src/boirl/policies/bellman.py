@@ -61,8 +61,8 @@ class TabularSolver:
         tolerance: Largest change of any value in the last sweep. Changes that float64 cannot
             represent (values of 1e6 and more) count as none.
         max_sweeps: Sweeps before giving up; by default as many as a contraction by gamma needs.
-        method: `"sweeps"`, `"newton"`, or `"auto"`: Newton on many states with gamma below 1,
-            for the two operators that are contractions.
+        method: `"sweeps"`, `"newton"` (gamma below 1), or `"auto"`: Newton for the two operators
+            that are contractions, on many states with deterministic dynamics.
     """
 
     bellman: Bellman = "max"
@@ -75,6 +75,10 @@ class TabularSolver:
         if self.bellman not in get_args(Bellman):
             raise InvalidInputError(
                 f"bellman is {self.bellman!r}; expected one of {', '.join(get_args(Bellman))}"
+            )
+        if self.method not in ("auto", "sweeps", "newton"):
+            raise InvalidInputError(
+                f"method is {self.method!r}; expected 'auto', 'sweeps' or 'newton'"
             )
         if self.max_sweeps is not None and self.max_sweeps < 1:
             raise InvalidInputError(f"max_sweeps is {self.max_sweeps}; expected at least 1")
@@ -146,11 +150,14 @@ class TabularSolver:
         if self.method != "auto" or self.max_sweeps is not None:
             return self.method == "newton"
         guaranteed = mdp.gamma < 1.0 and self.bellman != "boltzmann"
-        return guaranteed and mdp.n_states >= NEWTON_FROM_STATES
+        large = mdp.n_states >= NEWTON_FROM_STATES
+        return guaranteed and large and mdp.next_states is not None
 
     def _newton_batch(
         self, mdp: TabularMDP, rewards: FloatArray, warm_start: FloatArray | None
     ) -> ValueSolution:
+        if mdp.gamma == 1.0:
+            raise InvalidInputError("method 'newton' needs gamma below 1; use 'sweeps'")
         starts = np.zeros((len(rewards), mdp.n_states)) if warm_start is None else warm_start
         results = [self._newton(mdp, *pair) for pair in zip(rewards, starts, strict=True)]
         values = np.stack([result.values for result in results])

@@ -43,7 +43,11 @@ def iterate(step: Step, values: FloatArray, enough: Callable[[FloatArray], float
     """Newton steps until the residual is at most `enough(values)`, or no step helps any more."""
     best = NewtonResult(values, np.inf, 0)
     for number in range(MAX_STEPS):
-        residual, correction = step(values)
+        try:
+            residual, correction = step(values)
+        except RuntimeError:
+            # What SciPy raises for a singular matrix: no step leads on from here.
+            break
         size = float(np.abs(residual).max())
         if size < best.residual:
             best = NewtonResult(values, size, number)

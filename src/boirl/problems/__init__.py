@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from boirl.errors import InvalidInputError
 from boirl.problem import TabularProblem
@@ -60,4 +63,14 @@ def load_problem(name: str, **options: Any) -> TabularProblem:
         raise InvalidInputError(
             f"problem {name!r} needs {', '.join(missing)}; for instance data='path/to/folder'"
         )
-    return replace(entry.build(**options), name=name, recipe={"name": name, **options})
+    return replace(entry.build(**options), name=name, recipe=_plain({"name": name, **options}))
+
+
+def _plain(recipe: dict[str, Any]) -> dict[str, Any]:
+    """The same with NumPy numbers as Python's and paths as text, for a JSON file."""
+    plain = {}
+    for key, value in recipe.items():
+        plain[key] = value.item() if isinstance(value, np.generic) else value
+        if isinstance(value, os.PathLike):
+            plain[key] = os.fspath(value)
+    return plain

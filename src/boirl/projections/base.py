@@ -11,7 +11,7 @@ from botorch.models.transforms.input import InputTransform
 from torch import Tensor
 from torch.quasirandom import SobolEngine
 
-from boirl.errors import SaturationWarning
+from boirl.errors import InvalidInputError, SaturationWarning
 from boirl.types import Box
 
 RANGE_POINTS = 1024
@@ -41,6 +41,10 @@ class Projection(InputTransform):
     def project(self, theta: Tensor) -> Tensor:
         """`transform` for a float64 tensor."""
 
+    def fingerprint(self) -> str:
+        """Changes when anything changes, apart from the reward family, that a projection is of."""
+        return ""
+
     def range_over(self, box: Box) -> Tensor:
         """Smallest and largest value of each coordinate over the box, `2 x K`.
 
@@ -52,6 +56,11 @@ class Projection(InputTransform):
         low, high = torch.tensor(box.low), torch.tensor(box.high)
         with torch.no_grad():
             latent = self.project(low + (high - low) * unit)
+        if not torch.isfinite(latent).all():
+            raise InvalidInputError(
+                "the projection is not finite all over the box of rewards; check that the reward "
+                "family is finite there"
+            )
         return torch.stack([latent.min(dim=0).values, latent.max(dim=0).values])
 
     def warn_if_saturated(self, box: Box) -> bool:
@@ -65,9 +74,9 @@ class Projection(InputTransform):
                 f"coordinates change by less than {SATURATED_RANGE:g} over the whole box of "
                 "rewards, so the surrogate cannot tell rewards apart. The roll-outs are all much "
                 "worse, or much better, than the demonstrations. Take roll-outs from policies of "
-                "a few rewards instead of the uniform policy: sample_rollouts(..., "
-                "policies=[problem.policy(theta), ...])",
+                "a few rewards instead of the uniform policy: "
+                "explore(..., rollout_policies=[problem.policy(theta), ...])",
                 SaturationWarning,
-                stacklevel=3,
+                stacklevel=5,
             )
         return saturated

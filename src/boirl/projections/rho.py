@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -68,6 +69,13 @@ class LogRho(Projection):
         self.register_buffer("_index", torch.tensor(index))
         self.register_buffer("_absent", torch.tensor(absent))
 
+    def fingerprint(self) -> str:
+        digest = hashlib.sha256()
+        for one in (self.demonstrations, *self.rollouts):
+            for array in one.to_dict().values():
+                digest.update(array.tobytes())
+        return digest.hexdigest()[:16]
+
     def project(self, theta: Tensor) -> Tensor:
         returns = self._returns(theta.reshape(-1, theta.shape[-1]))
         sets = returns[:, self._index]
@@ -106,7 +114,7 @@ class _Returns:
         )
         counts.sum_duplicates()
         self.features: Tensor | None = None
-        if isinstance(reward, LinearReward):
+        if isinstance(reward, LinearReward) and type(reward).evaluate is LinearReward.evaluate:
             self.features = torch.tensor(counts @ reward.features(self.transitions).numpy())
         elif len(trajectories) * len(distinct) <= DENSE_ENTRIES:
             self.counts = torch.tensor(counts.toarray())

@@ -85,7 +85,7 @@ class RewardFamily(ABC):
 
     def __call__(self, theta: Tensor, transitions: Transitions) -> Tensor:
         """Rewards `... x T` of `T` transitions under thetas `... x d`, float64."""
-        rewards = self.evaluate(self.with_fixed(theta), transitions)
+        rewards = torch.as_tensor(self.evaluate(self.with_fixed(theta), transitions)).double()
         expected = (*theta.shape[:-1], len(transitions))
         if tuple(rewards.shape) != expected:
             raise InvalidInputError(
@@ -127,7 +127,8 @@ class CallableReward(RewardFamily):
 
     def evaluate(self, theta: Tensor, transitions: Transitions) -> Tensor:
         rows = theta.reshape(-1, theta.shape[-1])
-        return self.function(rows, transitions).reshape(*theta.shape[:-1], -1)
+        rewards = torch.as_tensor(self.function(rows, transitions))
+        return rewards.reshape(*theta.shape[:-1], -1)
 
 
 def as_parameters(
@@ -135,7 +136,14 @@ def as_parameters(
 ) -> list[Parameter]:
     """Accept `{name: (low, high)}` where a sequence of `Parameter` is meant."""
     if isinstance(parameters, Mapping):
-        return [Parameter(name, *map(float, bounds)) for name, bounds in parameters.items()]
+        for name, bounds in parameters.items():
+            if np.shape(bounds) != (2,):
+                raise InvalidInputError(
+                    f"parameter {name!r} has bounds {bounds!r}; expected a lower and an upper one"
+                )
+        return [
+            Parameter(name, float(low), float(high)) for name, (low, high) in parameters.items()
+        ]
     return list(parameters)
 
 
