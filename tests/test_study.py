@@ -380,8 +380,32 @@ def test_saturated_rollouts_are_warned_of_and_the_search_goes_on(problem):
         mdp, reward, boirl.Demonstrations.from_arrays([[0, 0], [1, 1]], [[0, 1], [1, 0]])
     )
     with pytest.warns(SaturationWarning, match="policies="):
-        found = boirl.explore(stuck, evaluations=4)
+        found = boirl.explore(stuck, evaluations=4, rollouts="uniform")
     assert np.isfinite(found.nll).all()
+
+
+def test_saturated_rollouts_grow_from_solved_policies(tmp_path):
+    town = boirl.load_problem("road-network", n_links=200, seed=0, n_demonstrations=30)
+    study = Study(town, seed=0)
+    assert study.sampler.surrogate.projection.is_saturated(town.box)
+    found = study.run(evaluations=14)
+    assert not found.surrogate.projection.is_saturated(town.box)
+    assert {len(one) for one in found.surrogate.projection.rollouts} == {5 + 12 * 50}
+    storage = f"sqlite:///{tmp_path}/search.db"
+    boirl.explore(town, evaluations=6, seed=0, storage=storage)
+    resumed = boirl.explore(town, evaluations=14, seed=0, storage=storage)
+    np.testing.assert_array_equal(resumed.thetas, found.thetas)
+    found.save(tmp_path / "rewards.npz")
+    loaded = boirl.RewardSet.load(tmp_path / "rewards.npz")
+    np.testing.assert_array_equal(loaded.posterior(found.thetas), found.posterior(found.thetas))
+
+
+def test_gridworld_needs_no_growth_but_may_have_it(problem):
+    assert Study(problem).sampler.grow is None
+    found = boirl.explore(problem, evaluations=6, rollouts="solved")
+    assert len(found.surrogate.projection.rollouts[0]) == 5 + 4 * 50
+    with pytest.raises(InvalidInputError, match="rollouts is 'many'"):
+        Study(problem, rollouts="many")
 
 
 def test_rho_rbf_beats_random_search_from_hard_starts(problem):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,15 +43,22 @@ class RewardSampler(BaseSampler):
 
     Args:
         surrogate: Models the NLL.
+        grow: Gives the surrogate to use after evaluations of thetas `n x d`, where it changes.
         acquisition: Chooses the next theta.
         initial: Thetas to evaluate first, `n x d`.
         seed: Seeds every random choice.
     """
 
     def __init__(
-        self, surrogate: Surrogate, acquisition: Acquisition, initial: FloatArray, seed: int
+        self,
+        surrogate: Surrogate,
+        acquisition: Acquisition,
+        initial: FloatArray,
+        seed: int,
+        grow: Callable[[FloatArray], Surrogate] | None = None,
     ) -> None:
         self.surrogate = surrogate
+        self.grow = grow
         self.acquisition = acquisition
         self.initial = initial
         self.seed = seed
@@ -97,7 +105,8 @@ class RewardSampler(BaseSampler):
         observed = observations(others, self.box)
         if self.acquisition is random or len(observed.nll) == 0:
             return self.box.from_unit(rng.random(self.box.dimension)), {PURPOSE: "random"}
-        fitted, attributes = self._fit(others, observed)
+        surrogate = self.surrogate_after(others)
+        fitted, attributes = self._fit(surrogate, others, observed)
         pending = pending_thetas(others, self.box)
         if len(pending):
             # Running evaluations are taken to come out as expected, so that the next proposal
@@ -107,14 +116,21 @@ class RewardSampler(BaseSampler):
                 np.concatenate([observed.thetas, pending]),
                 np.concatenate([observed.nll, believed]),
             )
-            fitted = self.surrogate.build(observed.thetas, observed.nll, fitted.hyperparameters)
+            fitted = surrogate.build(observed.thetas, observed.nll, fitted.hyperparameters)
         best = int(observed.nll.argmin())
         incumbent = Incumbent(self.box.to_unit(observed.thetas[best]), float(observed.nll[best]))
         unit, purpose = self.acquisition(fitted, incumbent, rng)
         return self.box.from_unit(unit), {**attributes, PURPOSE: purpose}
 
+    def surrogate_after(self, trials: list[FrozenTrial]) -> Surrogate:
+        """The surrogate that the evaluations in a study call for."""
+        if self.grow is None:
+            return self.surrogate
+        solved = [theta_of(t, self.box) for t in trials if t.state == TrialState.COMPLETE]
+        return self.grow(np.array(solved).reshape(-1, self.box.dimension))
+
     def _fit(
-        self, trials: list[FrozenTrial], observed: Observations
+        self, surrogate: Surrogate, trials: list[FrozenTrial], observed: Observations
     ) -> tuple[FittedSurrogate, dict[str, Any]]:
         last: Hyperparameters | None = None
         fitted_at = 0
@@ -124,8 +140,8 @@ class RewardSampler(BaseSampler):
                 fitted_at = trial.system_attrs[FITTED_AT]
         size = len(observed.nll)
         if last is not None and ALWAYS_REFIT_BELOW <= size < REFIT_GROWTH * fitted_at:
-            return self.surrogate.build(observed.thetas, observed.nll, last), {}
-        fitted = self.surrogate.fit(observed.thetas, observed.nll, last)
+            return surrogate.build(observed.thetas, observed.nll, last), {}
+        fitted = surrogate.fit(observed.thetas, observed.nll, last)
         return fitted, {HYPERPARAMETERS: fitted.hyperparameters, FITTED_AT: size}
 
 

@@ -169,7 +169,7 @@ class RewardSet:
         lines = [
             f"{self.problem.name}: {len(self)} evaluations"
             + (f", {failed} of them failed" if failed else ""),
-            f"best NLL {self.best_nll:.4f}; within 1 %: {close} rewards; within 10 %: {near}",
+            f"best NLL {self.best_nll:.4f}; rewards within 1 %: {close}, within 10 %: {near}",
         ]
         groups = self.groups()
         plural = "" if len(groups) == 1 else "s"

@@ -20,6 +20,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from boirl.acquisitions import get_acquisition
 from boirl.errors import BoirlError, InvalidInputError, StorageError
+from boirl.growth import GrowingRollouts
 from boirl.initial import Design, initial_thetas
 from boirl.problem import Problem
 from boirl.progress import SearchProgress
@@ -60,6 +61,9 @@ class SearchSettings:
         projection: `"log_rho"` or, as in the text of the paper, `"rho"`; used by `"rho-rbf"`.
         n_demonstrations: `K`, the demonstrations in the projection.
         n_rollouts: `M`, the roll-outs that each is compared with.
+        rollouts: `"uniform"`: of the uniform policy (or those of `rollout_policies`); `"solved"`:
+            of the policies of rewards evaluated, too; `"auto"`: the latter where the former are
+            saturated.
         smoothness: `nu` of the Matern kernel, 1.5 (default) or 2.5.
         linear: Whether a linear kernel is added; by default for `"rho-rbf"` alone.
         seed: Seeds every random choice.
@@ -70,6 +74,7 @@ class SearchSettings:
     projection: str = "log_rho"
     n_demonstrations: int = 10
     n_rollouts: int = 5
+    rollouts: str = "auto"
     smoothness: float | None = None
     linear: bool | None = None
     seed: int = 0
@@ -81,6 +86,10 @@ class SearchSettings:
             raise InvalidInputError(
                 f"there is no projection {self.projection!r}; expected one of "
                 f"{', '.join(PROJECTIONS)}"
+            )
+        if self.rollouts not in ("auto", "uniform", "solved"):
+            raise InvalidInputError(
+                f"rollouts is {self.rollouts!r}; expected 'auto', 'uniform' or 'solved'"
             )
         for name, least in (("seed", 0), ("n_demonstrations", 1), ("n_rollouts", 1)):
             value = getattr(self, name)
@@ -99,7 +108,6 @@ class SearchSettings:
             chosen = choose_demonstrations(problem.demonstrations, self.n_demonstrations, rng)
             rollouts = sample_rollouts(problem, chosen, self.n_rollouts, rng, policies)
             projection = PROJECTIONS[self.projection](problem, chosen, rollouts)
-            projection.warn_if_saturated(problem.box)
         return Surrogate(kernel, projection, problem.box)
 
 
@@ -148,10 +156,11 @@ class Study:
         self.storage = storage
         self._asked: dict[int, optuna.Trial] = {}
         surrogate = self.settings.build_surrogate(problem, rollout_policies)
+        grow = self._growth(surrogate)
         rng = np.random.default_rng([self.settings.seed, 0, INITIAL_STREAM])
         first = initial_thetas(problem, initial, n_initial, rng)
         sampler = RewardSampler(
-            surrogate, get_acquisition(self.settings.acquisition), first, self.settings.seed
+            surrogate, get_acquisition(self.settings.acquisition), first, self.settings.seed, grow
         )
         with self._storage_errors():
             self.optuna_study = _open_study(storage, name or f"boirl-{problem.name}", sampler)
@@ -243,7 +252,7 @@ class Study:
             )
         return RewardSet(
             problem=self.problem,
-            surrogate=self.sampler.surrogate,
+            surrogate=self.sampler.surrogate_after(trials),
             settings=asdict(self.settings),
             thetas=np.array([theta_of(trial, box) for trial in trials]),
             nll=np.array(
@@ -253,6 +262,18 @@ class Study:
             seconds=np.array([_record(trial).get("seconds", np.nan) for trial in trials]),
             failures=tuple(_record(trial).get("failure") for trial in trials),
         )
+
+    def _growth(self, surrogate: Surrogate) -> GrowingRollouts | None:
+        """What makes the projection grow, where it is to."""
+        if not surrogate.kernel.projected:
+            return None
+        growing = self.settings.rollouts == "solved" or (
+            self.settings.rollouts == "auto" and surrogate.projection.is_saturated(self.problem.box)
+        )
+        if growing:
+            return GrowingRollouts(self.problem, surrogate, self.settings.seed)
+        surrogate.projection.warn_if_saturated(self.problem.box)
+        return None
 
     def _new_trial(self) -> optuna.Trial:
         """A trial that has its owner from the very start, lest another process take it over."""

@@ -63,19 +63,26 @@ class Projection(InputTransform):
             )
         return torch.stack([latent.min(dim=0).values, latent.max(dim=0).values])
 
+    def is_saturated(self, box: Box) -> bool:
+        """Whether most coordinates hardly change over the box."""
+        return 2 * self._flat_coordinates(box) > self.dimension
+
+    def _flat_coordinates(self, box: Box) -> int:
+        low, high = self.range_over(box)
+        return int(((high - low) <= SATURATED_RANGE).sum())
+
     def warn_if_saturated(self, box: Box) -> bool:
         """Warn, and return True, where most coordinates hardly change over the box."""
-        low, high = self.range_over(box)
-        flat = (high - low) <= SATURATED_RANGE
-        saturated = bool(2 * int(flat.sum()) > self.dimension)
+        flat = self._flat_coordinates(box)
+        saturated = 2 * flat > self.dimension
         if saturated:
             warnings.warn(
-                f"the projection is saturated: {int(flat.sum())} of its {self.dimension} "
+                f"the projection is saturated: {flat} of its {self.dimension} "
                 f"coordinates change by less than {SATURATED_RANGE:g} over the whole box of "
                 "rewards, so the surrogate cannot tell rewards apart. The roll-outs are all much "
                 "worse, or much better, than the demonstrations. Take roll-outs from policies of "
-                "a few rewards instead of the uniform policy: "
-                "explore(..., rollout_policies=[problem.policy(theta), ...])",
+                "a few rewards instead of the uniform policy: explore(..., rollouts='solved'), or "
+                "rollout_policies=[problem.policy(theta), ...]",
                 SaturationWarning,
                 stacklevel=5,
             )
