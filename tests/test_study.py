@@ -426,3 +426,17 @@ def test_the_claims_about_gridworld_hold(problem):
     assert None not in reached
     assert np.mean(reached) <= 4.5
     assert np.mean([trial["rmse"] for trial in trials]) <= 0.6
+
+
+def test_an_interrupted_proposal_is_taken_up_again(problem, uninterrupted, monkeypatch):
+    study = Study(problem, seed=5, initial=[START])
+    study.run(evaluations=3)
+
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(study.sampler, "acquisition", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            study.run(evaluations=12)
+    np.testing.assert_array_equal(study.run(evaluations=12).thetas, uninterrupted.thetas)

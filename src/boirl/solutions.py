@@ -19,7 +19,7 @@ from boirl.errors import InvalidInputError, StorageError
 from boirl.files import read_arrays, write_arrays
 from boirl.problem import Problem
 from boirl.problems import load_problem
-from boirl.projections import Identity, LogRho, Projection, Rho
+from boirl.projections import PROJECTIONS, Identity, LogRho, Projection
 from boirl.surrogates import FittedSurrogate, Surrogate, get_kernel
 from boirl.types import FloatArray, IntArray
 
@@ -244,14 +244,15 @@ class RewardSet:
         kernel = get_kernel(settings["kernel"], settings["smoothness"], settings["linear"])
         projection: Projection = Identity(problem.box)
         if kernel.projected:
-            family = Rho if settings["projection"] == "rho" else LogRho
             ends = np.cumsum(arrays["rollout_counts"])
             rollouts = _take(arrays, "rollouts")
             sets = [
                 rollouts.subset(np.arange(end - count, end))
                 for end, count in zip(ends, arrays["rollout_counts"], strict=True)
             ]
-            projection = family(problem, _take(arrays, "projected"), sets)
+            projection = PROJECTIONS[settings["projection"]](
+                problem, _take(arrays, "projected"), sets
+            )
         return cls(
             problem=problem,
             surrogate=Surrogate(kernel, projection, problem.box),

@@ -33,7 +33,7 @@ def thetas(gridworld):
 
 
 def test_every_public_projection_is_held_to_the_contract(gridworld, gridworld_log_rho):
-    public = {getattr(boirl.projections, name) for name in boirl.projections.__all__}
+    public = [getattr(boirl.projections, name) for name in boirl.projections.__all__]
     classes = {one for one in public if isinstance(one, type) and issubclass(one, Projection)}
     held = {type(build(gridworld, gridworld_log_rho)) for build in PROJECTIONS.values()}
     assert held == classes - {Projection}

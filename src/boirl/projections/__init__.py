@@ -5,7 +5,11 @@ from boirl.projections.identity import Identity
 from boirl.projections.rho import LogRho, Rho
 from boirl.projections.rollouts import choose_demonstrations, sample_rollouts
 
+PROJECTIONS: dict[str, type[LogRho]] = {"log_rho": LogRho, "rho": Rho}
+"""The projections that a projected kernel may work on, by name."""
+
 __all__ = [
+    "PROJECTIONS",
     "Identity",
     "LogRho",
     "Projection",

@@ -1,0 +1,95 @@
+"""Everything that decides which thetas a search proposes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from boirl.acquisitions import get_acquisition
+from boirl.errors import InvalidInputError
+from boirl.problem import Problem
+from boirl.projections import (
+    PROJECTIONS,
+    Identity,
+    Projection,
+    choose_demonstrations,
+    sample_rollouts,
+)
+from boirl.surrogates import Surrogate, get_kernel
+
+PROJECTION_STREAM = 1
+"""A proposal draws from the stream (seed, number); the roll-outs draw from (seed, 0, this)."""
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """Everything that decides which thetas a search proposes; kept with the study.
+
+    Args:
+        kernel: `"rho-rbf"`, `"rbf"` or `"matern"`.
+        acquisition: `"improve-explore"`, `"log-ei"` or `"random"`.
+        projection: `"log_rho"` or, as in the text of the paper, `"rho"`; used by `"rho-rbf"`.
+        n_demonstrations: `K`, the demonstrations in the projection.
+        n_rollouts: `M`, the roll-outs that each is compared with.
+        rollouts: `"uniform"`: of the uniform policy (or those of `rollout_policies`); `"solved"`:
+            of the policies of rewards evaluated, too; `"auto"`: the latter where the former are
+            saturated.
+        smoothness: `nu` of the Matern kernel, 1.5 (default) or 2.5.
+        linear: Whether a linear kernel is added; by default for `"rho-rbf"` alone.
+        seed: Seeds every random choice.
+    """
+
+    kernel: str = "rho-rbf"
+    acquisition: str = "improve-explore"
+    projection: str = "log_rho"
+    n_demonstrations: int = 10
+    n_rollouts: int = 5
+    rollouts: str = "auto"
+    smoothness: float | None = None
+    linear: bool | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        get_kernel(self.kernel, self.smoothness, self.linear)
+        get_acquisition(self.acquisition)
+        if self.projection not in PROJECTIONS:
+            raise InvalidInputError(
+                f"there is no projection {self.projection!r}; expected one of "
+                f"{', '.join(PROJECTIONS)}"
+            )
+        if self.rollouts not in ("auto", "uniform", "solved"):
+            raise InvalidInputError(
+                f"rollouts is {self.rollouts!r}; expected 'auto', 'uniform' or 'solved'"
+            )
+        for name, least in (("seed", 0), ("n_demonstrations", 1), ("n_rollouts", 1)):
+            value = getattr(self, name)
+            if int(value) != value or value < least:
+                raise InvalidInputError(
+                    f"{name} is {value}; expected a whole number from {least} on"
+                )
+            object.__setattr__(self, name, int(value))
+
+    @classmethod
+    def from_options(cls, given: dict[str, Any]) -> SearchSettings:
+        """Settings by name; an unknown one is told."""
+        unknown = set(given) - set(cls.__dataclass_fields__)
+        if unknown:
+            raise InvalidInputError(
+                f"there is no setting {', '.join(sorted(unknown))}; expected some of "
+                f"{', '.join(cls.__dataclass_fields__)}"
+            )
+        return cls(**given)
+
+    def build_surrogate(self, problem: Problem[Any], policies: Sequence[Any] = ()) -> Surrogate:
+        """Draw demonstrations and roll-outs (phase 1 of the paper) and make the surrogate."""
+        kernel = get_kernel(self.kernel, self.smoothness, self.linear)
+        projection: Projection = Identity(problem.box)
+        if kernel.projected:
+            rng = np.random.default_rng([self.seed, 0, PROJECTION_STREAM])
+            chosen = choose_demonstrations(problem.demonstrations, self.n_demonstrations, rng)
+            rollouts = sample_rollouts(problem, chosen, self.n_rollouts, rng, policies)
+            projection = PROJECTIONS[self.projection](problem, chosen, rollouts)
+        return Surrogate(kernel, projection, problem.box)
