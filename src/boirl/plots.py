@@ -162,7 +162,7 @@ def convergence(found: RewardSet) -> Figure:
     axes.set_xlabel("evaluation (0 is the first initial point)")
     axes.set_ylabel("NLL of the demonstrations")
     axes.set_title(f"{found.problem.name}: best NLL {found.best_nll:.4f}")
-    axes.legend()
+    figure.legend(loc="outside lower center", ncols=4, fontsize=9)
     return figure
 
 
