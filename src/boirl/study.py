@@ -184,12 +184,10 @@ class Study:
         """What makes the projection grow, where it is to."""
         if not surrogate.kernel.projected:
             return None
-        growing = self.settings.rollouts == "solved" or (
-            self.settings.rollouts == "auto" and surrogate.projection.is_saturated(self.problem.box)
-        )
-        if growing:
+        wanted = self.settings.rollouts
+        saturated = wanted != "solved" and surrogate.projection.warn_if_saturated(self.problem.box)
+        if wanted == "solved" or (wanted == "auto" and saturated):
             return GrowingRollouts(self.problem, surrogate, self.settings.seed)
-        surrogate.projection.warn_if_saturated(self.problem.box)
         return None
 
     @contextmanager

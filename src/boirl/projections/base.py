@@ -81,7 +81,8 @@ class Projection(InputTransform):
                 f"coordinates change by less than {SATURATED_RANGE:g} over the whole box of "
                 "rewards, so the surrogate cannot tell rewards apart. The roll-outs are all much "
                 "worse, or much better, than the demonstrations. Take roll-outs from policies of "
-                "a few rewards instead of the uniform policy: explore(..., rollouts='solved'), or "
+                "a few rewards instead of the uniform policy: a search adds those of the rewards "
+                "it has evaluated (unless rollouts='uniform'); for others pass "
                 "rollout_policies=[problem.policy(theta), ...]",
                 SaturationWarning,
                 stacklevel=5,
