@@ -13,7 +13,7 @@ help:
 	@echo "make lint         ruff and mypy"
 	@echo "make format       rewrite the source as ruff formats it"
 	@echo "make bench        time and its split, into results/bench/"
-	@echo "make experiments  the comparisons of the paper, into results/ (about 20 minutes)"
+	@echo "make experiments  the comparisons of the paper, into results/ (ten minutes)"
 
 $(INSTALLED): pyproject.toml constraints.txt
 	@echo "setting up .venv (a minute or two the first time)"
@@ -42,7 +42,7 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/gridworld_speed.py --out results/bench
 
 experiments: $(INSTALLED)
-	$(BIN)/boirl experiment gridworld-efficiency --out results/gridworld-efficiency
+	$(BIN)/boirl experiment gridworld-efficiency --trials 50 --out results/gridworld-efficiency
 
 clean:
 	rm -rf .venv demo results .pytest_cache .mypy_cache .ruff_cache .hypothesis
