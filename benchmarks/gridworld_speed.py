@@ -67,9 +67,8 @@ def timed_search(problem: boirl.TabularProblem, evaluations: int) -> tuple[Study
     study = Study(problem, seed=0, initial=[hard_start(problem, 0)])
     watch = Stopwatch()
     sampler, surrogate = study.sampler, study.sampler.surrogate
-    surrogate.fit = watch.around("fit", surrogate.fit)
-    # Between two fits the model is only rebuilt; inside a fit it is part of the fit.
-    sampler._fit = watch.around("fit with rebuild", sampler._fit)
+    # Between two fits the model is only rebuilt, which is counted as fitting.
+    sampler._fit = watch.around("fit", sampler._fit)
     sampler.acquisition = watch.around("acquisition", sampler.acquisition)
     surrogate.projection.project = watch.around("projection", surrogate.projection.project)
     rows = []
@@ -84,7 +83,7 @@ def timed_search(problem: boirl.TabularProblem, evaluations: int) -> tuple[Study
         total = time.perf_counter() - began
         parts = {
             "solve": solved - solving,
-            "fit": watch.seconds.get("fit with rebuild", 0.0),
+            "fit": watch.seconds.get("fit", 0.0),
             "acquisition": watch.seconds.get("acquisition", 0.0),
         }
         parts["bookkeeping"] = total - sum(parts.values())
@@ -118,6 +117,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/bench"))
     parser.add_argument("--evaluations", type=int, default=max(CHECKPOINTS))
     arguments = parser.parse_args()
+    if arguments.evaluations < EVALUATIONS:
+        # The authors' time is for this many; a shorter search would flatter us.
+        parser.error(f"--evaluations is {arguments.evaluations}; expected at least {EVALUATIONS}")
     problem = boirl.load_problem("gridworld")
     # The first use of every library is slow and is not what is measured.
     boirl.explore(problem, evaluations=8, seed=1)
@@ -137,7 +139,7 @@ def main() -> None:
         split.append(line)
     first = sum(row["total"] for row in rows[:EVALUATIONS])
     report = {
-        "evaluations": min(EVALUATIONS, len(rows)),
+        "evaluations": EVALUATIONS,
         "seconds": first,
         "authors_seconds": AUTHORS_SECONDS,
         "times_faster_than_authors": AUTHORS_SECONDS / first,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -100,7 +99,6 @@ class Evaluation:
     seconds: float = 0.0
     seed: int | None = None
     failure: str | None = None
-    facts: dict[str, Any] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:

@@ -73,9 +73,9 @@ class Projection(InputTransform):
 
     def warn_if_saturated(self, box: Box) -> bool:
         """Warn, and return True, where most coordinates hardly change over the box."""
-        flat = self._flat_coordinates(box)
-        saturated = 2 * flat > self.dimension
+        saturated = self.is_saturated(box)
         if saturated:
+            flat = self._flat_coordinates(box)
             warnings.warn(
                 f"the projection is saturated: {flat} of its {self.dimension} "
                 f"coordinates change by less than {SATURATED_RANGE:g} over the whole box of "
