@@ -7,7 +7,9 @@ from scipy.stats import qmc
 from boirl.acquisitions import (
     ACQUISITIONS,
     RAW_SAMPLES,
+    ROLES,
     Incumbent,
+    MarginalDoubt,
     MarginalLogEI,
     MarginalSD,
     get_acquisition,
@@ -17,7 +19,7 @@ from boirl.acquisitions import (
 )
 from boirl.errors import InvalidInputError
 from boirl.projections import Identity
-from boirl.surrogates import KERNELS, Surrogate
+from boirl.surrogates import KERNELS, FittedSurrogate, Surrogate
 from boirl.types import Box
 
 
@@ -32,14 +34,23 @@ class Bowl(AnalyticAcquisitionFunction):
         return 1.0 - (X.squeeze(-2) - self.top).square().sum(dim=-1)
 
 
-@pytest.fixture(scope="module")
-def valley():
+def _valley(size):
     """A surrogate of a parabola with its lowest point at (0.3, 0.6), and the incumbent."""
     box = Box(("a", "b"), np.zeros(2), np.ones(2))
-    thetas = qmc.Sobol(2, rng=np.random.default_rng(0)).random(16)
+    thetas = qmc.Sobol(2, rng=np.random.default_rng(0)).random(16)[:size]
     nll = 10.0 * ((thetas - [0.3, 0.6]) ** 2).sum(axis=1)
-    fitted = Surrogate(KERNELS["rbf"], Identity(box), box).fit(thetas, nll)
+    fitted = Surrogate(KERNELS["rbf"], Identity(box), box, "linear").fit(thetas, nll)
     return fitted, Incumbent(thetas[nll.argmin()], float(nll.min()))
+
+
+@pytest.fixture(scope="module")
+def valley():
+    return _valley(16)
+
+
+@pytest.fixture(scope="module")
+def few_in_the_valley():
+    return _valley(5)
 
 
 @pytest.fixture(scope="module")
@@ -60,9 +71,7 @@ def test_the_top_of_a_bowl_is_found_inside_and_at_the_border(valley, top):
 @pytest.mark.parametrize("kind", ["log-ei", "sd"])
 def test_climbing_never_ends_below_the_best_of_the_sample(gridworld_search, kind):
     surrogate, incumbent = gridworld_search
-    acquisition = (
-        MarginalLogEI(surrogate, incumbent.nll) if kind == "log-ei" else MarginalSD(surrogate)
-    )
+    acquisition = MarginalLogEI(surrogate) if kind == "log-ei" else MarginalSD(surrogate)
     raw = qmc.Sobol(3, rng=np.random.default_rng(4)).random(RAW_SAMPLES)
     with torch.no_grad():
         best_raw = float(acquisition(torch.tensor(raw).unsqueeze(-2)).max())
@@ -86,7 +95,7 @@ def test_expected_improvement_is_that_of_botorch(gridworld_search):
     surrogate, incumbent = gridworld_search
     points = torch.tensor(np.random.default_rng(1).random((20, 3))).unsqueeze(-2)
     with torch.no_grad():
-        found = MarginalLogEI(surrogate, incumbent.nll)(points)
+        found = MarginalLogEI(surrogate)(points)
         reference = LogExpectedImprovement(surrogate.model, incumbent.nll, maximize=False)(points)
     torch.testing.assert_close(found, reference, rtol=1e-5, atol=1e-5)
 
@@ -97,20 +106,42 @@ def test_the_lowest_point_of_a_well_known_valley_is_proposed(valley):
     np.testing.assert_allclose(proposal.unit, [0.3, 0.6], atol=0.05)
 
 
-def test_improvement_comes_first_while_it_is_in_sight(valley):
-    proposal = improve_explore(*valley, np.random.default_rng(0))
+def test_improvement_comes_first_while_it_is_in_sight(few_in_the_valley):
+    proposal = improve_explore(*few_in_the_valley, np.random.default_rng(0))
     assert proposal.purpose == "improve"
+    assert (
+        proposal.unit.tolist() == log_ei(*few_in_the_valley, np.random.default_rng(0)).unit.tolist()
+    )
+
+
+def test_a_close_up_refines_the_best_of_many(valley):
+    assert ROLES[valley[0].size % len(ROLES)] == "refine"
+    proposal = improve_explore(*valley, np.random.default_rng(0))
+    assert proposal.purpose == "refine"
     np.testing.assert_allclose(proposal.unit, [0.3, 0.6], atol=0.05)
 
 
-def test_where_nothing_can_be_gained_the_least_known_theta_is_explored(valley):
+def test_what_the_whole_surrogate_knows_to_be_bad_is_not_refined(valley, monkeypatch):
+    monkeypatch.setattr(FittedSurrogate, "best_output", property(lambda self: -100.0))
+    assert improve_explore(*valley, np.random.default_rng(0)).purpose != "refine"
+
+
+def test_where_nothing_can_be_gained_the_least_known_theta_is_explored(valley, monkeypatch):
     surrogate, incumbent = valley
-    unbeatable = incumbent._replace(nll=-1e6)
-    proposal = improve_explore(surrogate, unbeatable, np.random.default_rng(0))
+    monkeypatch.setattr(FittedSurrogate, "resolution", 1e6)
+    proposal = improve_explore(surrogate, incumbent, np.random.default_rng(0))
     assert proposal.purpose == "explore"
     grid = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 41)] * 2), axis=-1).reshape(-1, 2)
     _, sd = surrogate.posterior(np.vstack([proposal.unit, grid]))
     assert sd[0] >= sd[1:].max() * (1.0 - 1e-3)
+
+
+def test_the_border_of_the_set_is_where_doubt_is_largest(valley):
+    surrogate, incumbent = valley
+    tolerance = 3.0
+    unit, _ = maximise(MarginalDoubt(surrogate, tolerance), incumbent, np.random.default_rng(0))
+    mean, sd = surrogate.posterior(surrogate.box.from_unit(unit)[None])
+    assert abs(mean[0] - (1.0 + tolerance) * surrogate.nll.min()) <= 1.96 * sd[0] + 1e-3
 
 
 def test_random_ignores_the_surrogate(valley):

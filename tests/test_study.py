@@ -391,7 +391,7 @@ def test_saturated_rollouts_grow_from_solved_policies(tmp_path):
     assert study.sampler.surrogate.projection.is_saturated(town.box)
     found = study.run(evaluations=14)
     assert not found.surrogate.projection.is_saturated(town.box)
-    assert {len(one) for one in found.surrogate.projection.rollouts} == {5 + 12 * 50}
+    assert {len(one) for one in found.surrogate.projection.rollouts} == {5 + 12 * 10}
     storage = f"sqlite:///{tmp_path}/search.db"
     with pytest.warns(SaturationWarning):
         boirl.explore(town, evaluations=6, seed=0, storage=storage)
@@ -406,7 +406,7 @@ def test_saturated_rollouts_grow_from_solved_policies(tmp_path):
 def test_gridworld_needs_no_growth_but_may_have_it(problem):
     assert Study(problem).sampler.grow is None
     found = boirl.explore(problem, evaluations=6, rollouts="solved")
-    assert len(found.surrogate.projection.rollouts[0]) == 5 + 4 * 50
+    assert len(found.surrogate.projection.rollouts[0]) == 5 + 4 * 10
     with pytest.raises(InvalidInputError, match="rollouts is 'many'"):
         Study(problem, rollouts="many")
 

@@ -2,11 +2,12 @@
 
 An acquisition looks at a fitted surrogate and proposes a point of the unit cube. By name:
 
-- `log-ei`: expected improvement in its log form, as in the paper;
-- `improve-explore` (default): the same as long as an improvement is in sight. Where the expected
-  improvement has sunk below what the surrogate can resolve, another look at the best spot
-  teaches nothing. Evaluations then go to where the landscape is least known and, every third, to
-  where the NLL may be lowest;
+- `improve-explore` (default): expected improvement as long as one is in sight. Where it has sunk
+  below what the surrogate can resolve, another look at the best spot teaches nothing. Evaluations
+  then go to where the landscape is least known and, every third, to where the NLL may be lowest.
+  Once a few evaluations a parameter are in, every other one may refine the best with a close-up of
+  its surroundings, and every sixth sharpens the border of the set of good rewards;
+- `log-ei`: expected improvement alone, in its log form, as in the paper;
 - `random`: uniform over the box, the surrogate ignored.
 """
 
@@ -25,8 +26,9 @@ from scipy.stats import qmc
 from torch import Tensor
 
 from boirl.errors import InvalidInputError
-from boirl.surrogates import NOISE_FLOOR, FittedSurrogate
-from boirl.types import FloatArray
+from boirl.projections import Identity
+from boirl.surrogates import KERNELS, FittedSurrogate, Surrogate
+from boirl.types import Box, FloatArray
 
 RAW_SAMPLES = 1024
 LOCAL_SAMPLES = 64
@@ -35,6 +37,22 @@ STARTS = 16
 GRADIENT_STEPS = 8
 LINE_SEARCH_STEPS = 3
 OPTIMISM = 3.0
+SETTLED = 3
+"""Evaluations a parameter after which proposals take turns."""
+
+ROLES = ("refine", "improve", "refine", "improve", "refine", "bound")
+"""Whose turn it is. Who finds nothing worth an evaluation leaves it to `improve`."""
+
+REFINEMENT = 0.25
+"""A close-up resolves more than the surrogate of the whole box: an improvement of this share of
+the latter's resolution is worth an evaluation."""
+
+LEAST_REACH = 1e-3
+"""How far a close-up reaches at least, as a share of the box."""
+
+TOLERANCE = 0.1
+"""How far above the best, relative to it, the border of the set of good rewards lies."""
+
 HOPELESS = 1.0
 """How far below what is worth having, in log units, the best of a sample is not climbed from."""
 
@@ -59,8 +77,8 @@ Acquisition = Callable[[FittedSurrogate, Incumbent, np.random.Generator], Propos
 class MarginalLogEI(LogExpectedImprovement):
     """BoTorch's log expected improvement on the fast marginals of a surrogate."""
 
-    def __init__(self, surrogate: FittedSurrogate, best_nll: float) -> None:
-        super().__init__(surrogate.model, best_f=best_nll, maximize=False)
+    def __init__(self, surrogate: FittedSurrogate) -> None:
+        super().__init__(surrogate.model, best_f=surrogate.best_output, maximize=False)
         self.surrogate = surrogate
 
     def _mean_and_sigma(
@@ -80,6 +98,20 @@ class MarginalSD(AnalyticAcquisitionFunction):
         return self.surrogate.marginals(X.squeeze(-2))[1]
 
 
+class MarginalDoubt(AnalyticAcquisitionFunction):
+    """How doubtful it is whether the NLL is within a limit."""
+
+    def __init__(self, surrogate: FittedSurrogate, tolerance: float) -> None:
+        super().__init__(surrogate.model)
+        self.surrogate = surrogate
+        best = surrogate.nll.min()
+        self.limit = float(surrogate.output.forward(best + tolerance * abs(best)))
+
+    def forward(self, X: Tensor) -> Tensor:
+        mean, sd = self.surrogate.marginals(X.squeeze(-2))
+        return 1.96 * sd - (mean - self.limit).abs()
+
+
 class MarginalOptimism(AnalyticAcquisitionFunction):
     """How low the NLL may be: the lower end of a wide interval, with its sign changed."""
 
@@ -94,7 +126,7 @@ class MarginalOptimism(AnalyticAcquisitionFunction):
 
 def log_ei(surrogate: FittedSurrogate, incumbent: Incumbent, rng: np.random.Generator) -> Proposal:
     """The theta with the highest expected improvement."""
-    unit, _ = _most_improving(surrogate, incumbent, rng)
+    unit, _ = maximise(MarginalLogEI(surrogate), incumbent, rng)
     return Proposal(unit, "improve")
 
 
@@ -108,8 +140,17 @@ def improve_explore(
     that is least known and, every third, to the one that would be best if luck had it: a surrogate
     of the whole landscape may be a little off in the deepest valley.
     """
-    resolution = math.log(math.sqrt(NOISE_FLOOR) * surrogate.output_scale)
-    unit, log_improvement = _most_improving(surrogate, incumbent, rng, worth=resolution)
+    settled = surrogate.size >= SETTLED * surrogate.box.dimension
+    role = ROLES[surrogate.size % len(ROLES)] if settled else "improve"
+    if role == "refine":
+        refined = _refine(surrogate, rng)
+        if refined is not None:
+            return refined
+    if role == "bound":
+        unit, _ = maximise(MarginalDoubt(surrogate, TOLERANCE), incumbent, rng)
+        return Proposal(unit, "bound")
+    resolution = math.log(surrogate.resolution)
+    unit, log_improvement = maximise(MarginalLogEI(surrogate), incumbent, rng, worth=resolution)
     if log_improvement > resolution:
         return Proposal(unit, "improve")
     if surrogate.size % 3 == 0:
@@ -117,6 +158,33 @@ def improve_explore(
         return Proposal(unit, "hope")
     unit, _ = maximise(MarginalSD(surrogate), incumbent, rng)
     return Proposal(unit, "explore")
+
+
+def _refine(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal | None:
+    """The most improving theta for a close-up; None where no improvement is in sight.
+
+    A close-up is a surrogate of the best evaluations alone, on theta itself, in the part of the box
+    around the best that they span: near a minimum, the NLL is smooth in theta whatever the
+    projection makes of it. The best are the better half, or as many as a quadratic function has
+    coefficients and a few more. The surrogate of the whole box, which knows the others, has a veto.
+    """
+    box, dimension = surrogate.box, surrogate.box.dimension
+    enough = (dimension + 1) * (dimension + 2) // 2 + dimension
+    count = min(enough, max(dimension + 2, surrogate.size // 2))
+    best = np.argsort(surrogate.nll, kind="stable")[:count]
+    thetas, nll = surrogate.thetas[best], surrogate.nll[best]
+    reach = np.maximum(np.abs(thetas - thetas[0]).max(axis=0), LEAST_REACH * (box.high - box.low))
+    low, high = np.maximum(box.low, thetas[0] - reach), np.minimum(box.high, thetas[0] + reach)
+    part = Box(box.names, low, high)
+    close_up = Surrogate(KERNELS["rbf"], Identity(part), part, "linear").fit(thetas, nll)
+    centre = Incumbent(part.to_unit(thetas[0]), float(nll[0]))
+    local, log_improvement = maximise(MarginalLogEI(close_up), centre, rng)
+    if log_improvement <= math.log(REFINEMENT * surrogate.resolution * surrogate.nll_per_output):
+        return None
+    unit = np.clip(box.to_unit(part.from_unit(local)), 0.0, 1.0)
+    with torch.no_grad():
+        hope = float(MarginalOptimism(surrogate)(torch.tensor(unit).reshape(1, 1, -1)))
+    return Proposal(unit, "refine") if hope > -surrogate.best_output else None
 
 
 def random(surrogate: FittedSurrogate, incumbent: Incumbent, rng: np.random.Generator) -> Proposal:
@@ -178,12 +246,3 @@ def maximise(
     if float(values[best]) < best_raw[1]:
         return best_raw
     return candidates[best, 0].detach().numpy(), float(values[best])
-
-
-def _most_improving(
-    surrogate: FittedSurrogate,
-    incumbent: Incumbent,
-    rng: np.random.Generator,
-    worth: float = -math.inf,
-) -> tuple[FloatArray, float]:
-    return maximise(MarginalLogEI(surrogate, incumbent.nll), incumbent, rng, worth)

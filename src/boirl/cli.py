@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from boirl import __version__
@@ -60,7 +60,9 @@ Bellman = Annotated[
 ]
 Data = Annotated[
     Path | None,
-    typer.Option(help="Folder with the data of a problem that needs some.", show_default="none"),
+    typer.Option(
+        help="Folder with the data of a problem that needs some.", show_default="the cache"
+    ),
 ]
 BoxName = Annotated[
     str | None,
@@ -216,59 +218,120 @@ def show(
 
 
 @app.command()
+def data(
+    name: Annotated[str, typer.Argument(metavar="DATASET", help="borlange.")],
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            help="Folder or address that the files are in.",
+            show_default="look in the cache",
+        ),
+    ] = None,
+) -> None:
+    """Bring a public data set to the cache, checked; problems then find it without --data.
+
+    The cache is $BOIRL_CACHE or ~/.cache/boirl.
+    Example: boirl data borlange --from https://example.org/borlange
+    """
+    from boirl.data import data_folder, fetch
+
+    if source is None:
+        console.print(f"{name} is in {data_folder(name)}", markup=False)
+        return
+    with errors.status("fetching"):
+        folder = fetch(name, source, lambda file: errors.print(f"checked: {file}", markup=False))
+    console.print(f"{name} is in {folder}", markup=False)
+
+
+@app.command(name="map")
+def map_command(
+    problem: Name,
+    out: Annotated[Path, typer.Option(help="The picture to write, such as map.png.")],
+    theta: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Where this reward would drive, such as --theta=-2,-1,-1. Given twice: where "
+            "the two differ.",
+            show_default="the trips",
+        ),
+    ] = None,
+    data: Data = None,
+    box: BoxName = None,
+) -> None:
+    """Draw a road network with its trips, with a reward's visits, or with two rewards' difference.
+
+    Example: boirl map road-network --theta=-2,-1,-1 --theta=-1,1,-1 --out difference.png
+    """
+    from boirl import maps
+    from boirl.files import save_figure
+
+    chosen = _load(problem, None, data=data, box=box)
+    if not maps.has_map(chosen):
+        raise InvalidInputError(f"problem {problem!r} is not on roads; there is no map of it")
+    thetas = [_theta(text) for text in theta or []]
+    if len(thetas) > 2:
+        raise InvalidInputError(f"there are {len(thetas)} thetas; expected at most two")
+    draw = (maps.trips_map, maps.visits_map, maps.difference_map)[len(thetas)]
+    with errors.status("drawing"):
+        path = save_figure(draw(chosen, *thetas), out)
+    console.print(f"picture: {path}", markup=False)
+
+
+@app.command()
 def experiment(
-    name: Annotated[str, typer.Argument(help="gridworld-efficiency (paper, Table 1).")],
-    out: Annotated[Path, typer.Option(help="Folder for trials.json and summary.json.")],
-    trials: Annotated[int, typer.Option(min=1, help="Seeds 0 to this number less one.")] = 10,
-    evaluations: Annotated[int, typer.Option(help="Evaluations of each trial.")] = 40,
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="gridworld-efficiency (paper, Table 1), borlange-search or borlange-trips."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for the results.")],
+    trials: Annotated[
+        int | None,
+        typer.Option(min=1, help="Seeds 0 to this number less one.", show_default="10 or 5"),
+    ] = None,
+    evaluations: Annotated[
+        int | None,
+        typer.Option(help="Evaluations of each trial.", show_default="40, 30 or 50"),
+    ] = None,
     method: Annotated[
         list[str] | None,
         typer.Option(help="rho-rbf, rbf, matern or random (may be repeated).", show_default="all"),
     ] = None,
     demonstrations: DemonstrationFile = None,
+    data: Data = None,
 ) -> None:
-    """Run a comparison of the paper and write its numbers to files; finished trials are kept."""
-    from boirl.experiments import gridworld_efficiency as efficiency
+    """Run a comparison and write its numbers to files; finished trials are kept."""
+    from boirl.experiments import find_experiment, run_experiment
 
-    if name != "gridworld-efficiency":
-        raise InvalidInputError(f"there is no experiment {name!r}; expected gridworld-efficiency")
-    methods = method or list(efficiency.METHODS)
-    unknown = set(methods) - set(efficiency.METHODS)
-    if unknown:
-        raise InvalidInputError(
-            f"there is no method {', '.join(sorted(unknown))}; expected some of "
-            f"{', '.join(efficiency.METHODS)}"
-        )
-    chosen = _load("gridworld", demonstrations)
+    given = {
+        "seeds": None if trials is None else range(trials),
+        "evaluations": evaluations,
+        "methods": method,
+        "demonstrations": demonstrations,
+        "data": None if data is None else str(data.resolve()),
+    }
+    options = {key: value for key, value in given.items() if value is not None}
+    find_experiment(name, options)
     with Progress(
         TextColumn("trials"),
         BarColumn(),
         MofNCompleteColumn(),
-        TimeRemainingColumn(),
+        TimeElapsedColumn(),
         console=errors,
     ) as progress:
-        task = progress.add_task("trials", total=len(methods) * trials)
-        summary = efficiency.run(
-            chosen, out, methods, range(trials), evaluations, lambda row: progress.advance(task)
-        )
-    table = Table("method", "reached", "after", "paper's rule", "after", "RMSE", box=None)
-    for line in summary:
-        table.add_row(
-            str(line["method"]),
-            f"{line['evaluations_to_expert_success']:.0%}",
-            _mean_and_sd(line, "evaluations_to_expert"),
-            f"{line['evaluations_to_demonstrations_success']:.0%}",
-            _mean_and_sd(line, "evaluations_to_demonstrations"),
-            f"{line['rmse']:.2f}",
-        )
+        task = progress.add_task("trials", total=None)
+
+        def on_trial(done: int, total: int) -> None:
+            progress.update(task, completed=done, total=total)
+
+        lines = run_experiment(name, out, options, on_trial)
+    table = Table(*lines[0], box=None)
+    for line in lines:
+        table.add_row(*line.values())
     console.print(table)
-    console.print(f"written: {out / 'trials.json'} {out / 'summary.json'}", markup=False)
-
-
-def _mean_and_sd(line: dict[str, Any], rule: str) -> str:
-    if line[f"{rule}_mean"] is None:
-        return "-"
-    return f"{line[f'{rule}_mean']:.1f} ± {line[f'{rule}_sd']:.1f}"
+    console.print(f"written: {out}", markup=False)
 
 
 def _load(name: str, demonstrations: Path | None, **options: Any) -> Any:
@@ -304,8 +367,11 @@ def _theta(text: str) -> list[float]:
 
 
 def _draw(found: Any, folder: Path) -> None:
+    from boirl.maps import has_map, save_maps
     from boirl.plots import save_figures
 
     with errors.status("drawing"):
         paths = save_figures(found, folder)
+        if has_map(found.problem):
+            paths += save_maps(found, folder)
     console.print("pictures: " + " ".join(map(str, paths)), markup=False)

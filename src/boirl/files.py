@@ -8,12 +8,15 @@ import os
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boirl.errors import InvalidInputError, StorageError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _DAMAGE = (OSError, ValueError, TypeError, EOFError, KeyError, zlib.error, zipfile.BadZipFile)
 """What NumPy raises for files that are not, or no longer, archives of arrays."""
@@ -31,16 +34,37 @@ def write_arrays(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) 
     """Write an `.npz` file in full or not at all; an older file stays whole if that fails."""
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    write_bytes(path, buffer.getvalue())
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file in full or not at all; an older file stays whole if that fails."""
     target = Path(path)
     temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(buffer.getvalue())
+        temporary.write_bytes(content)
         os.replace(temporary, target)
     except OSError as error:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise cannot_write(target, error) from error
+
+
+def save_figure(figure: Figure, path: Path) -> Path:
+    """Write a picture and return its path."""
+    known = figure.canvas.get_supported_filetypes()
+    if path.suffix.lstrip(".") not in known:
+        raise InvalidInputError(
+            f"{str(path)!r} names no format of pictures; expected an ending such as .png, .pdf or "
+            ".svg"
+        )
+    make_folder(path.parent)
+    try:
+        figure.savefig(path, dpi=130)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    return path
 
 
 def read_arrays(path: str | os.PathLike[str], what: str) -> dict[str, NDArray[Any]]:

@@ -18,13 +18,13 @@ from boirl.projections import LogRho, sample_rollouts
 from boirl.surrogates import Surrogate
 from boirl.types import FloatArray
 
-STAGES = (1, 2, 4, 8, 12)
+STAGES = (1, 2, 4, 8, 12, 20)
 """Numbers of evaluations at which the projection is made anew, with the policies of all of them."""
 
 ENOUGH_POLICIES = 4
 """Where as many do not help, a warning says so."""
 
-ROLLOUTS_A_POLICY = 50
+ROLLOUTS_A_POLICY = 10
 POLICY_STREAM = 3
 
 
@@ -69,7 +69,9 @@ class GrowingRollouts:
             for together, more in zip(sets, drawn, strict=True):
                 together.append(more)
         rollouts = [Demonstrations.concatenate(together) for together in sets]
-        grown = type(projection)(self.problem, projection.demonstrations, rollouts)
+        grown = type(projection)(
+            self.problem, projection.demonstrations, rollouts, projection.reward
+        )
         if len(thetas) >= ENOUGH_POLICIES:
             grown.warn_if_saturated(self.problem.box)
-        return Surrogate(self.start.kernel, grown, self.start.box)
+        return Surrogate(self.start.kernel, grown, self.start.box, self.start.scale)

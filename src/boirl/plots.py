@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from boirl.errors import InvalidInputError
-from boirl.files import cannot_write
+from boirl.files import save_figure
 from boirl.solutions import RewardSet
 from boirl.types import FloatArray
 
@@ -29,16 +29,9 @@ CLOSE, NEAR = 0.01, 0.10
 def save_figures(found: RewardSet, folder: str | Path) -> list[Path]:
     """Write `landscape.png`, `latent.png` and `convergence.png`; return their paths."""
     figures = {"landscape": landscape, "latent": latent_space, "convergence": convergence}
-    paths = []
-    for name, draw in figures.items():
-        path = Path(folder) / f"{name}.png"
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            draw(found).savefig(path, dpi=130)
-        except OSError as error:
-            raise cannot_write(path, error) from error
-        paths.append(path)
-    return paths
+    return [
+        save_figure(draw(found), Path(folder) / f"{name}.png") for name, draw in figures.items()
+    ]
 
 
 def landscape(found: RewardSet, axes_names: tuple[str, str] | None = None) -> Figure:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -16,7 +18,7 @@ from numpy.typing import ArrayLike
 from boirl.demonstrations import UNKNOWN, Demonstrations
 from boirl.environments import TabularMDP
 from boirl.errors import BoirlWarning, DemonstrationError, InvalidInputError, SolverError
-from boirl.likelihood import negative_log_likelihood, negative_log_likelihoods
+from boirl.likelihood import Policy, negative_log_likelihood, negative_log_likelihoods
 from boirl.policies import TabularPolicy, TabularSolver, expected_return
 from boirl.rewards import RewardFamily
 from boirl.types import Box, Evaluation, FloatArray, IntArray
@@ -26,7 +28,7 @@ BATCH_ENTRIES = 100_000
 
 FINGERPRINT_THETAS = 16
 
-P = TypeVar("P")
+P = TypeVar("P", bound=Policy)
 
 
 class Problem(ABC, Generic[P]):
@@ -61,8 +63,20 @@ class Problem(ABC, Generic[P]):
         """The policy that is good for theta; raises `SolverError` where there is none."""
 
     @abstractmethod
+    def with_demonstrations(self, demonstrations: Demonstrations) -> Problem[P]:
+        """The same problem with other demonstrations to explain."""
+
     def evaluate(self, theta: ArrayLike, seed: int | None = None) -> Evaluation:
         """The NLL of the demonstrations under the policy of theta; a failed solver is told."""
+        began = time.perf_counter()
+        chosen = tuple(self.box.check_one(theta).tolist())
+        nll, failure = float("nan"), None
+        try:
+            nll = negative_log_likelihood(self.policy(chosen), self.demonstrations)
+        except SolverError as error:
+            failure = str(error)
+        seconds = time.perf_counter() - began
+        return Evaluation(chosen, nll, seconds=seconds, seed=seed, failure=failure)
 
     @abstractmethod
     def nll_batch(self, thetas: ArrayLike) -> FloatArray:
@@ -135,26 +149,20 @@ class TabularProblem(Problem[TabularPolicy]):
     def policy(self, theta: ArrayLike) -> TabularPolicy:
         return self.solver.solve(self.mdp, self._rewards(self.box.check_one(theta))[0])
 
-    def evaluate(self, theta: ArrayLike, seed: int | None = None) -> Evaluation:
-        began = time.perf_counter()
-        chosen = tuple(self.box.check_one(theta).tolist())
-        nll, failure = float("nan"), None
-        try:
-            nll = negative_log_likelihood(self.policy(chosen), self.demonstrations)
-        except SolverError as error:
-            failure = str(error)
-        seconds = time.perf_counter() - began
-        return Evaluation(chosen, nll, seconds=seconds, seed=seed, failure=failure)
-
     def nll_batch(self, thetas: ArrayLike) -> FloatArray:
         checked = self.box.check(thetas)
-        nll = np.full(len(checked), np.nan)
-        for rows in self._batches(len(checked)):
-            rewards = self.mdp.expected_rewards(self.reward, checked[rows])
-            finite = np.isfinite(rewards).all(axis=(1, 2))
-            solution = self.solver.solve_batch(self.mdp, rewards[finite])
-            solved = negative_log_likelihoods(solution.log_policies, self.demonstrations)
-            nll[rows[finite]] = np.where(solution.converged, solved, np.nan)
+        batches = list(self._batches(len(checked)))
+        with ThreadPoolExecutor(os.cpu_count()) as cores:
+            parts = cores.map(lambda rows: self._nll_of(checked[rows]), batches)
+        return np.concatenate([np.empty(0), *parts])
+
+    def _nll_of(self, thetas: FloatArray) -> FloatArray:
+        nll = np.full(len(thetas), np.nan)
+        rewards = self.mdp.expected_rewards(self.reward, thetas)
+        finite = np.isfinite(rewards).all(axis=(1, 2))
+        solution = self.solver.solve_batch(self.mdp, rewards[finite])
+        solved = negative_log_likelihoods(solution.log_policies, self.demonstrations)
+        nll[finite] = np.where(solution.converged, solved, np.nan)
         return nll
 
     def esor(self, theta: ArrayLike) -> Any:
@@ -214,11 +222,10 @@ class TabularProblem(Problem[TabularPolicy]):
         return chosen.sample(self.mdp, starts, horizon, rng)
 
     def behaviour_distances(self, policies: Sequence[TabularPolicy]) -> FloatArray:
-        """Total variation between action distributions, averaged over the demonstrated steps."""
         states, visits = np.unique(self.demonstrations.states, return_counts=True)
-        acts = np.stack([policy.probabilities[states] for policy in policies])
-        weights = 0.5 * visits / visits.sum()
-        return np.stack([np.abs(acts - one).sum(axis=2) @ weights for one in acts])
+        return mean_total_variation(
+            np.stack([policy.probabilities[states] for policy in policies]), visits
+        )
 
     def fingerprint(self) -> str:
         digest = hashlib.sha256()
@@ -279,3 +286,17 @@ class TabularProblem(Problem[TabularPolicy]):
                 BoirlWarning,
                 stacklevel=4,
             )
+
+
+def mean_total_variation(probabilities: FloatArray, visits: IntArray) -> FloatArray:
+    """Total variation between policies, averaged over states by their visits.
+
+    Args:
+        probabilities: Of each action in each of `S` states under each policy, `n x S x A`.
+        visits: `S`.
+
+    Returns:
+        `n x n`.
+    """
+    weights = 0.5 * visits / visits.sum()
+    return np.stack([np.abs(probabilities - one).sum(axis=2) @ weights for one in probabilities])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from boirl.acquisitions import get_acquisition
+from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError
 from boirl.problem import Problem
 from boirl.projections import (
@@ -19,6 +20,7 @@ from boirl.projections import (
     sample_rollouts,
 )
 from boirl.surrogates import Surrogate, get_kernel
+from boirl.warping import SCALES
 
 PROJECTION_STREAM = 1
 """A proposal draws from the stream (seed, number); the roll-outs draw from (seed, 0, this)."""
@@ -37,7 +39,11 @@ class SearchSettings:
         rollouts: `"uniform"`: of the uniform policy (or those of `rollout_policies`); `"solved"`:
             of the policies of rewards evaluated, too; `"auto"`: the latter where the former are
             saturated.
+        drop: Names of fixed parameters that the projection takes for 0, in place of their value.
+            The authors' code does so with the u-turns of Borlange.
         smoothness: `nu` of the Matern kernel, 1.5 (default) or 2.5.
+        scale: Scale of the NLL and of log rho in the surrogate: `"linear"`, `"log"`, or `"auto"`:
+            whichever makes the evaluations more probable.
         linear: Whether a linear kernel is added; by default for `"rho-rbf"` alone.
         seed: Seeds every random choice.
     """
@@ -45,9 +51,11 @@ class SearchSettings:
     kernel: str = "rho-rbf"
     acquisition: str = "improve-explore"
     projection: str = "log_rho"
-    n_demonstrations: int = 10
+    n_demonstrations: int = 40
     n_rollouts: int = 5
     rollouts: str = "auto"
+    scale: str = "auto"
+    drop: tuple[str, ...] = ()
     smoothness: float | None = None
     linear: bool | None = None
     seed: int = 0
@@ -64,6 +72,10 @@ class SearchSettings:
             raise InvalidInputError(
                 f"rollouts is {self.rollouts!r}; expected 'auto', 'uniform' or 'solved'"
             )
+        if self.scale not in ("auto", *SCALES):
+            raise InvalidInputError(
+                f"scale is {self.scale!r}; expected 'auto', {' or '.join(map(repr, SCALES))}"
+            )
         for name, least in (("seed", 0), ("n_demonstrations", 1), ("n_rollouts", 1)):
             value = getattr(self, name)
             if int(value) != value or value < least:
@@ -71,6 +83,7 @@ class SearchSettings:
                     f"{name} is {value}; expected a whole number from {least} on"
                 )
             object.__setattr__(self, name, int(value))
+        object.__setattr__(self, "drop", tuple(self.drop))
 
     @classmethod
     def from_options(cls, given: dict[str, Any]) -> SearchSettings:
@@ -91,5 +104,22 @@ class SearchSettings:
             rng = np.random.default_rng([self.seed, 0, PROJECTION_STREAM])
             chosen = choose_demonstrations(problem.demonstrations, self.n_demonstrations, rng)
             rollouts = sample_rollouts(problem, chosen, self.n_rollouts, rng, policies)
-            projection = PROJECTIONS[self.projection](problem, chosen, rollouts)
-        return Surrogate(kernel, projection, problem.box)
+            projection = self.build_projection(problem, chosen, rollouts)
+        return Surrogate(kernel, projection, problem.box, cast(Any, self.scale))
+
+    def build_projection(
+        self,
+        problem: Problem[Any],
+        demonstrations: Demonstrations,
+        rollouts: Sequence[Demonstrations],
+    ) -> Projection:
+        """The projection on given demonstrations and roll-outs."""
+        fixed = {p.name for p in problem.reward.parameters if p.fixed is not None}
+        unknown = set(self.drop) - fixed
+        if unknown:
+            raise InvalidInputError(
+                f"drop names {', '.join(sorted(unknown))}; expected some of the fixed parameters "
+                f"of the reward ({', '.join(sorted(fixed)) or 'there are none'})"
+            )
+        reward = problem.reward.fix(**dict.fromkeys(self.drop, 0.0))
+        return PROJECTIONS[self.projection](problem, demonstrations, rollouts, reward)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,8 @@ from boirl.errors import InvalidInputError, StorageError
 from boirl.files import read_arrays, write_arrays
 from boirl.problem import Problem
 from boirl.problems import load_problem
-from boirl.projections import PROJECTIONS, Identity, LogRho, Projection
+from boirl.projections import Identity, LogRho, Projection
+from boirl.settings import SearchSettings
 from boirl.surrogates import FittedSurrogate, Surrogate, get_kernel
 from boirl.types import FloatArray, IntArray
 
@@ -240,8 +241,8 @@ class RewardSet:
                 "demonstrations, dynamics, reward family or solver differ; pass the problem of "
                 "the search"
             )
-        settings = facts["settings"]
-        kernel = get_kernel(settings["kernel"], settings["smoothness"], settings["linear"])
+        settings = SearchSettings.from_options(facts["settings"])
+        kernel = get_kernel(settings.kernel, settings.smoothness, settings.linear)
         projection: Projection = Identity(problem.box)
         if kernel.projected:
             ends = np.cumsum(arrays["rollout_counts"])
@@ -250,13 +251,11 @@ class RewardSet:
                 rollouts.subset(np.arange(end - count, end))
                 for end, count in zip(ends, arrays["rollout_counts"], strict=True)
             ]
-            projection = PROJECTIONS[settings["projection"]](
-                problem, _take(arrays, "projected"), sets
-            )
+            projection = settings.build_projection(problem, _take(arrays, "projected"), sets)
         return cls(
             problem=problem,
-            surrogate=Surrogate(kernel, projection, problem.box),
-            settings=settings,
+            surrogate=Surrogate(kernel, projection, problem.box, cast(Any, settings.scale)),
+            settings=asdict(settings),
             thetas=arrays["thetas"],
             nll=arrays["nll"],
             seconds=arrays["seconds"],

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
 from botorch.exceptions import BotorchWarning
 from botorch.models import SingleTaskGP
-from botorch.models.transforms.input import ChainedInputTransform, Normalize
+from botorch.models.transforms.input import ChainedInputTransform, InputTransform, Normalize
 from botorch.models.transforms.outcome import Standardize
 from botorch.optim.fit import fit_gpytorch_mll_scipy
 from gpytorch.constraints import GreaterThan
@@ -29,6 +30,7 @@ from torch import Tensor
 from boirl.errors import InvalidInputError
 from boirl.projections.base import SATURATED_RANGE, Projection
 from boirl.types import Box, FloatArray
+from boirl.warping import SCALES, Compress, OutputScale, Scale
 
 NOISE_FLOOR = 1e-6
 """Smallest noise variance of standardised outputs. Rewards that fall on one point of the latent
@@ -38,6 +40,16 @@ COLD_FIT_STEPS = 100
 WARM_FIT_STEPS = 15
 Hyperparameters = dict[str, float]
 FLOOR = "noise_floor"
+SCALE = "scale"
+CHOSEN_AT = "scale_chosen_at"
+
+LOG_SCALE_ODDS = 5.0
+"""How much more probable, in nats, the log scale is beforehand where the projection calls for it,
+and less probable where it does not."""
+
+CHOOSE_SCALE_FROM = 6
+CHOOSE_AGAIN = 1.5
+"""With fewer evaluations the scale is linear; with half as many more it is chosen anew."""
 
 
 @contextmanager
@@ -177,15 +189,23 @@ class FittedSurrogate:
     projection: Projection
     latent_range: Tensor
     box: Box
+    scale: Scale
+    scale_chosen_at: int
+    output: OutputScale
+    thetas: FloatArray
+    nll: FloatArray
 
     def posterior(self, thetas: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation of the NLL at thetas `n x d`, each `n`."""
+        """Mean and standard deviation of the NLL at thetas `n x d`, each `n`.
+
+        On the log scale the mean is that of the logarithm, brought back: a median.
+        """
         with torch.no_grad(), single_thread():
             mean, sd = self.marginals(torch.tensor(self.box.to_unit(thetas)))
-        return mean.numpy(), sd.numpy()
+        return self.output.back(mean.numpy(), sd.numpy())
 
     def marginals(self, unit: Tensor) -> tuple[Tensor, Tensor]:
-        """The same, differentiable, at points `n x d` of the unit cube."""
+        """Mean and sd of the output, differentiable, at points `n x d` of the unit cube."""
         at = self._to_latent(unit)
         latent, weights, inverse_factor, mean = self._solved
         cross = self.kernel.covariance(at, latent, self._amplitudes)
@@ -199,7 +219,7 @@ class FittedSurrogate:
     @property
     def size(self) -> int:
         """Number of evaluations seen."""
-        return len(self.model.train_targets)
+        return len(self.nll)
 
     @property
     def _standardize(self) -> Any:
@@ -207,13 +227,46 @@ class FittedSurrogate:
 
     @cached_property
     def output_centre(self) -> float:
-        """The NLL that the standardised output 0 stands for."""
+        """The output that the standardised output 0 stands for."""
         return float(self._standardize.means)
 
     @cached_property
     def output_scale(self) -> float:
-        """The NLL that one unit of the standardised outputs stands for."""
+        """The difference of outputs that one unit of the standardised ones stands for."""
         return float(self._standardize.stdvs)
+
+    @property
+    def best_output(self) -> float:
+        """The output of the lowest NLL."""
+        return float(self.output.forward(self.nll.min()))
+
+    @property
+    def resolution(self) -> float:
+        """The difference of outputs that is within the noise which is always assumed."""
+        return math.sqrt(NOISE_FLOOR) * self.output_scale
+
+    @property
+    def nll_per_output(self) -> float:
+        """Difference of NLLs that a small difference of outputs stands for, at the best."""
+        return math.exp(-float(self.output.log_slopes(self.nll.min())))
+
+    def evidence(self) -> float:
+        """Log probability of the evaluations' NLLs, comparable between scales.
+
+        No more precise than the noise floor of the linear scale: what lies closer together than
+        that does not matter, though a logarithm may tell it apart.
+        """
+        latent, _, _, mean = self._solved
+        covariance = self.kernel.covariance(latent, latent, self._amplitudes)
+        log_slopes = self.output.log_slopes(self.nll)
+        floor = NOISE_FLOOR * (self.nll.std() * np.exp(log_slopes) / self.output_scale) ** 2
+        noise = np.maximum(floor, self.model.likelihood.noise.item())
+        density = torch.distributions.MultivariateNormal(
+            torch.full((self.size,), mean, dtype=latent.dtype),
+            covariance.detach() + torch.diag(torch.tensor(noise)),
+        )
+        probability = float(density.log_prob(self.model.train_targets))
+        return probability + float(log_slopes.sum()) - self.size * math.log(self.output_scale)
 
     @property
     def hyperparameters(self) -> Hyperparameters:
@@ -221,6 +274,8 @@ class FittedSurrogate:
         values = {name: float(value.detach()) for name, value in self.model.named_parameters()}
         return {
             **values,
+            SCALE: float(SCALES.index(self.scale)),
+            CHOSEN_AT: float(self.scale_chosen_at),
             FLOOR: float(self.model.likelihood.noise_covar.raw_noise_constraint.lower_bound),
         }
 
@@ -251,7 +306,10 @@ class FittedSurrogate:
 
     def _to_latent(self, unit: Tensor) -> Tensor:
         low, width, latent_low, latent_width = self._scaling
-        return (self.projection.project(low + width * unit) - latent_low) / latent_width
+        latent = self.projection.project(low + width * unit)
+        if self.scale == "log":
+            latent = self.projection.compress(latent)
+        return (latent - latent_low) / latent_width
 
 
 class Surrogate:
@@ -261,16 +319,27 @@ class Surrogate:
         kernel: Which covariance.
         projection: From theta to the inputs of the kernel.
         box: The rewards under consideration.
+        scale: `"linear"`, `"log"` (see `boirl.warping`), or `"auto"`: whichever is more probable
+            given the projection and the evaluations.
     """
 
-    def __init__(self, kernel: KernelSpec, projection: Projection, box: Box) -> None:
+    def __init__(
+        self,
+        kernel: KernelSpec,
+        projection: Projection,
+        box: Box,
+        scale: Scale | Literal["auto"] = "auto",
+    ) -> None:
         self.kernel = kernel
         self.projection = projection
         self.box = box
-        low, high = projection.range_over(box)
-        # A coordinate that is flat but for rounding must not have its rounding blown up.
-        high = torch.where(high - low <= SATURATED_RANGE, low + 1.0, high)
-        self._latent_range = torch.stack([low, high])
+        self.scale = scale
+        latent_range = projection.range_over(box)
+        self._log_odds = LOG_SCALE_ODDS * projection.calls_for_compression(latent_range)
+        self._latent_ranges = {
+            "linear": _with_some_width(latent_range),
+            "log": _with_some_width(projection.compress(latent_range)),
+        }
 
     def build(
         self,
@@ -278,33 +347,48 @@ class Surrogate:
         nll: FloatArray,
         hyperparameters: Mapping[str, float] | None = None,
         noise_floor: float | None = None,
+        scale: Scale | None = None,
     ) -> FittedSurrogate:
         """The process with given hyperparameters, or the default ones; nothing is fitted."""
         given = hyperparameters or {}
         floor = given.get(FLOOR, NOISE_FLOOR) if noise_floor is None else noise_floor
+        scale = scale or self._scale_of(given)
+        output = OutputScale.of(scale, nll)
         likelihood = GaussianLikelihood(noise_constraint=GreaterThan(floor))
         likelihood.noise = 100.0 * floor
         bounds = torch.tensor(np.stack([self.box.low, self.box.high]))
+        inputs: dict[str, InputTransform] = {
+            "unit_to_theta": Normalize(self.box.dimension, bounds=bounds, reverse=True),
+            "projection": self.projection,
+        }
+        if scale == "log":
+            inputs["compress"] = Compress(self.projection)
+        inputs["scale"] = Normalize(self.projection.dimension, bounds=self._latent_ranges[scale])
         with warnings.catch_warnings():
             # BoTorch warns of outputs that are all alike, which happens and does no harm.
             warnings.simplefilter("ignore", BotorchWarning)
             model = SingleTaskGP(
                 torch.tensor(self.box.to_unit(thetas)),
-                torch.tensor(nll).unsqueeze(-1),
+                torch.tensor(output.forward(nll)).unsqueeze(-1),
                 likelihood=likelihood,
                 covar_module=self.kernel.build(),
-                input_transform=ChainedInputTransform(
-                    unit_to_theta=Normalize(self.box.dimension, bounds=bounds, reverse=True),
-                    projection=self.projection,
-                    scale=Normalize(self.projection.dimension, bounds=self._latent_range),
-                ),
+                input_transform=ChainedInputTransform(**inputs),
                 outcome_transform=Standardize(1),
             )
         with torch.no_grad():
             for name, value in model.named_parameters():
                 value.fill_(given.get(name, float(value.detach())))
         return FittedSurrogate(
-            model.eval(), self.kernel, self.projection, self._latent_range, self.box
+            model=model.eval(),
+            kernel=self.kernel,
+            projection=self.projection,
+            latent_range=self._latent_ranges[scale],
+            box=self.box,
+            scale=scale,
+            scale_chosen_at=int(given.get(CHOSEN_AT, len(nll))),
+            output=output,
+            thetas=thetas,
+            nll=nll,
         )
 
     def fit(
@@ -320,10 +404,27 @@ class Surrogate:
         """
         if len(thetas) < 2:
             return self.build(thetas, nll)
+        warm = warm_start or {}
+        last = self._scale_of(warm)
+        if self.scale != "auto" or len(nll) < max(
+            CHOOSE_SCALE_FROM, CHOOSE_AGAIN * warm.get(CHOSEN_AT, 0)
+        ):
+            return self._fit(thetas, nll, last, warm)
+        # The scale is chosen anew; only the one in use has hyperparameters to start from.
+        fits = [
+            self._fit(thetas, nll, scale, _without_choice(warm) if scale == last else {})
+            for scale in SCALES
+        ]
+        linear, log = (fitted.evidence() for fitted in fits)
+        return fits[int(log + self._log_odds > linear)]
+
+    def _fit(
+        self, thetas: FloatArray, nll: FloatArray, scale: Scale, warm_start: Mapping[str, float]
+    ) -> FittedSurrogate:
         for floor in (NOISE_FLOOR, 1e-4, 1e-2):
-            warm = warm_start if floor == NOISE_FLOOR else None
-            steps = COLD_FIT_STEPS if warm is None else WARM_FIT_STEPS
-            fitted = self.build(thetas, nll, warm, floor)
+            warm = warm_start if floor == NOISE_FLOOR else {}
+            steps = WARM_FIT_STEPS if warm else COLD_FIT_STEPS
+            fitted = self.build(thetas, nll, warm, floor, scale)
             model = fitted.model.train()
             try:
                 with warnings.catch_warnings(), single_thread():
@@ -338,4 +439,19 @@ class Surrogate:
             except (NotPSDError, NanError, torch.linalg.LinAlgError):
                 continue
             return fitted
-        return self.build(thetas, nll, noise_floor=1e-2)
+        return self.build(thetas, nll, noise_floor=1e-2, scale=scale)
+
+    def _scale_of(self, hyperparameters: Mapping[str, float]) -> Scale:
+        if self.scale != "auto":
+            return self.scale
+        return SCALES[int(hyperparameters.get(SCALE, 0))]
+
+
+def _with_some_width(latent_range: Tensor) -> Tensor:
+    """The range `2 x K`, but for flat coordinates: their rounding must not be blown up."""
+    low, high = latent_range
+    return torch.stack([low, torch.where(high - low <= SATURATED_RANGE, low + 1.0, high)])
+
+
+def _without_choice(hyperparameters: Mapping[str, float]) -> Hyperparameters:
+    return {name: value for name, value in hyperparameters.items() if name != CHOSEN_AT}

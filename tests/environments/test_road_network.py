@@ -106,12 +106,13 @@ def _network_and_trips(folder):
     return network, 99, trips.to(99)
 
 
-def test_the_generated_town_is_a_problem():
+def test_the_generated_town_is_a_problem(monkeypatch, tmp_path):
     problem = boirl.load_problem("road-network", n_links=300, seed=1, n_demonstrations=20)
     assert problem.truth == (-2.0, -1.0, -1.0)
     assert problem.box.names == ("time", "left", "constant")
     assert problem.evaluate(problem.truth).nll < problem.evaluate((2.0, 2.0, 2.0)).nll
     with pytest.raises(InvalidInputError, match="expected narrow or wide"):
         boirl.load_problem("road-network", box="huge")
-    with pytest.raises(InvalidInputError, match="needs data"):
+    monkeypatch.setenv("BOIRL_CACHE", str(tmp_path))
+    with pytest.raises(InvalidInputError, match="boirl data borlange --from"):
         boirl.load_problem("borlange-virtual")

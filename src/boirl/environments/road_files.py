@@ -7,9 +7,10 @@ Two formats, told apart by the files in the folder:
   `ATTRIBUTEturnangles.txt` (link, next link, angle) and `observationsForEstimBAI.txt` (trip,
   position, link). Links that none leads on from are destinations. A trip starts with its
   destination, then come the links from the origin on, and the destination again;
-- CSV with a header: `links.csv` (`link,time`), `turns.csv` (`from,to,angle`), `destinations.csv`
-  (`destination,link`: the links that lead to it) and `trips.csv` (`trip,destination,position,link`,
-  the links from the origin on). Links and trips are whole numbers, in any order and with gaps.
+- CSV with a header: `links.csv` (`link,time`, and for maps `from_x,from_y,to_x,to_y`), `turns.csv`
+  (`from,to,angle`), `destinations.csv` (`destination,link`: the links that lead to it) and
+  `trips.csv` (`trip,destination,position,link`, the links from the origin on). Links and trips are
+  whole numbers, in any order and with gaps.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ TEXT_FILES = {
     "angles": "ATTRIBUTEturnangles.txt",
     "trips": "observationsForEstimBAI.txt",
 }
+COORDINATES = ("from_x", "from_y", "to_x", "to_y")
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +138,7 @@ def _text_trips(network: RoadNetwork, path: Path) -> Trips:
 
 
 def _load_csv(folder: Path) -> tuple[RoadNetwork, Trips]:
-    links = _read_csv(folder / "links.csv", ("link", "time"))
+    links = _read_csv(folder / "links.csv", ("link", "time"), optional=COORDINATES)
     turns = _read_csv(folder / "turns.csv", ("from", "to", "angle"))
     ends = _read_csv(folder / "destinations.csv", ("destination", "link"))
     names = links.whole(0)
@@ -153,6 +155,7 @@ def _load_csv(folder: Path) -> tuple[RoadNetwork, Trips]:
         turns=pairs[order],
         angles=turns.values[order, 2],
         destinations=_group(ends.whole(0), _numbers_of(ends, 1, names)),
+        ends=links.values[by_name, 2:].reshape(-1, 2, 2) if links.values.shape[1] > 2 else None,
     )
     trips = _read_csv(folder / "trips.csv", ("trip", "destination", "position", "link"))
     trip, destination, position = trips.whole(0), trips.whole(1), trips.whole(2)
@@ -229,9 +232,12 @@ def _read_text(path: Path) -> _Rows:
     return _parse(path, rows, 3)
 
 
-def _read_csv(path: Path, columns: tuple[str, ...]) -> _Rows:
+def _read_csv(path: Path, columns: tuple[str, ...], optional: tuple[str, ...] = ()) -> _Rows:
+    """Read columns in the order they are named; optional ones where the header has them all."""
     lines = list(csv.reader(_lines(path)))
     header = tuple(cell.strip() for cell in lines[0]) if lines else ()
+    if optional and set(optional) <= set(header):
+        columns = (*columns, *optional)
     missing = [column for column in columns if column not in header]
     if missing:
         raise InvalidInputError(

@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
+from boirl.environments.road_layout import lay_out
 from boirl.environments.tabular import TabularMDP
 from boirl.errors import InvalidInputError
 from boirl.rewards import LinearReward
@@ -33,12 +34,14 @@ class RoadNetwork:
         turns: Link left and link entered of each turn, `T x 2`, ordered by the link entered.
         angles: Angle of each turn, `T`, negative to the left, in [-pi, pi].
         destinations: For each destination, the links that lead to it.
+        ends: Start and end of each link on a map, `n x 2 x 2`; None where nobody knows.
     """
 
     times: FloatArray
     turns: IntArray
     angles: FloatArray
     destinations: Mapping[int, IntArray]
+    ends: FloatArray | None = None
 
     @property
     def n_links(self) -> int:
@@ -57,6 +60,11 @@ class RoadNetwork:
         """The largest number of turns from one link."""
         return int(np.bincount(self.turns[:, 0], minlength=self.n_links).max())
 
+    @cached_property
+    def layout(self) -> FloatArray:
+        """Start and end of each link, `n x 2 x 2`: as given, or worked out from the turns."""
+        return lay_out(self) if self.ends is None else self.ends
+
     def turn_number(self, came_from: IntArray, link: IntArray) -> IntArray:
         """Number of the turn between two links, -1 where there is none."""
         keys = self.turns[:, 1] * self.n_links + self.turns[:, 0]
@@ -65,7 +73,7 @@ class RoadNetwork:
         return np.where(keys[place] == wanted, place, -1)
 
     @cached_property
-    def _ways_on(self) -> IntArray:
+    def ways_on(self) -> IntArray:
         """The turns from each link by ascending angle, ties by link entered; -1 where missing."""
         order = np.lexsort((self.turns[:, 1], self.angles, self.turns[:, 0]))
         left = self.turns[order, 0]
@@ -80,7 +88,7 @@ class RoadNetwork:
         roads = len(self.turns)
         sink = roads + len(feeders)
         next_states = np.tile(np.arange(sink + 1)[:, None], (1, self.most_turns + 1))
-        ways = self._ways_on[self.turns[:, 1]]
+        ways = self.ways_on[self.turns[:, 1]]
         next_states[:roads, :-1] = np.where(ways >= 0, ways, next_states[:roads, :-1])
         for number, link in enumerate(feeders):
             next_states[np.flatnonzero(self.turns[:, 1] == link), -1] = roads + number
@@ -102,15 +110,19 @@ class RoadNetwork:
 
         Features without bounds are held at weight 0; `fix` gives them another one.
         """
-        unknown = set(bounds) - set(FEATURES)
-        if unknown:
-            raise InvalidInputError(
-                f"there is no feature {', '.join(sorted(unknown))}; expected some of "
-                f"{', '.join(FEATURES)}"
-            )
         arrivals = np.zeros((len(self.feeders(destination)) + 1, len(FEATURES)))
-        parameters = [
-            Parameter(name, *bounds[name]) if name in bounds else Parameter(name, -1.0, 1.0, 0.0)
-            for name in FEATURES
-        ]
-        return LinearReward(np.concatenate([self.features, arrivals]), parameters)
+        return LinearReward(np.concatenate([self.features, arrivals]), feature_weights(bounds))
+
+
+def feature_weights(bounds: Mapping[str, tuple[float, float]]) -> list[Parameter]:
+    """A parameter for each feature of a turn, those without bounds held at 0."""
+    unknown = set(bounds) - set(FEATURES)
+    if unknown:
+        raise InvalidInputError(
+            f"there is no feature {', '.join(sorted(unknown))}; expected some of "
+            f"{', '.join(FEATURES)}"
+        )
+    return [
+        Parameter(name, *bounds[name]) if name in bounds else Parameter(name, -1.0, 1.0, 0.0)
+        for name in FEATURES
+    ]

@@ -42,7 +42,13 @@ def generate_town(n_links: int, seed: int) -> RoadNetwork:
     turns = _turns(links, side**2)
     middle = np.linalg.norm(places[links[:, 1]] - (side - 1) / 2, axis=1)
     feeders = np.sort(np.argsort(middle, kind="stable")[:2])
-    return RoadNetwork(times, turns, _angles(places, links, turns), {TOWN_DESTINATION: feeders})
+    return RoadNetwork(
+        times=times,
+        turns=turns,
+        angles=_angles(places, links, turns),
+        destinations={TOWN_DESTINATION: feeders},
+        ends=places[links],
+    )
 
 
 def _streets(side: int, rng: np.random.Generator) -> IntArray:

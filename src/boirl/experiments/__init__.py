@@ -1,1 +1,54 @@
-"""The tables and figures of the paper, a file each, readable from top to bottom."""
+"""Comparisons that write their numbers to files, by name. A new one is a file and a line here."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from boirl.errors import InvalidInputError
+from boirl.experiments import borlange_search, borlange_trips, gridworld_efficiency
+from boirl.experiments.trials import Experiment
+
+EXPERIMENTS: dict[str, Experiment] = {
+    "gridworld-efficiency": gridworld_efficiency.EXPERIMENT,
+    "borlange-search": borlange_search.EXPERIMENT,
+    "borlange-trips": borlange_trips.EXPERIMENT,
+}
+
+
+def find_experiment(name: str, options: Mapping[str, Any]) -> Experiment:
+    """The experiment of this name, if it takes these options."""
+    if name not in EXPERIMENTS:
+        raise InvalidInputError(
+            f"there is no experiment {name!r}; expected one of {', '.join(EXPERIMENTS)}"
+        )
+    experiment = EXPERIMENTS[name]
+    takes = set(inspect.signature(experiment.run).parameters) - {"out", "on_trial"}
+    unknown = set(options) - takes
+    if unknown:
+        raise InvalidInputError(
+            f"experiment {name!r} takes no {', '.join(sorted(unknown))}; expected some of "
+            f"{', '.join(sorted(takes))}"
+        )
+    return experiment
+
+
+def run_experiment(
+    name: str,
+    out: Path,
+    options: Mapping[str, Any],
+    on_trial: Callable[[int, int], None] = lambda done, total: None,
+) -> list[dict[str, str]]:
+    """Run an experiment and return the lines of its table, by heading.
+
+    Args:
+        name: One of `EXPERIMENTS`.
+        out: Folder for its results; what is finished there is not run again.
+        options: What this experiment takes, by name.
+        on_trial: Told after each trial how many are done, and how many there are.
+    """
+    experiment = find_experiment(name, options)
+    rows = experiment.run(out=out, on_trial=on_trial, **options)
+    return [{head: show(row) for head, show in experiment.columns.items()} for row in rows]

@@ -7,50 +7,37 @@ sampled returns. Random search is always in the table.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from boirl.errors import InvalidInputError
-from boirl.files import make_folder
+from boirl.demonstrations import Demonstrations
+from boirl.experiments.trials import (
+    METHODS,
+    Experiment,
+    OnTrial,
+    Row,
+    check_methods,
+    hard_start,
+    quiet,
+    run_trials,
+    write_summary,
+)
 from boirl.metrics import evaluations_to_demonstrations, evaluations_to_expert, landscape_fit
 from boirl.problem import TabularProblem
+from boirl.problems import load_problem
 from boirl.study import explore
-from boirl.types import FloatArray
 
-HARD_START_STREAM = 90
-METHODS: dict[str, dict[str, Any]] = {
-    "rho-rbf": {"kernel": "rho-rbf"},
-    "rbf": {"kernel": "rbf"},
-    "matern": {"kernel": "matern"},
-    "random": {"kernel": "rbf", "acquisition": "random"},
-}
 HARD_NLL = 90.0
-HARD_DRAWS = 64 * 64
 LANDSCAPE_AT = 20
 """Number of evaluations after which the posterior is compared with the exact landscape."""
 
 
-def hard_start(problem: TabularProblem, seed: int, at_least: float = HARD_NLL) -> FloatArray:
-    """The first of a sequence of uniformly drawn thetas whose NLL is above `at_least`."""
-    rng = np.random.default_rng([seed, 0, HARD_START_STREAM])
-    thetas = problem.box.from_unit(rng.random((HARD_DRAWS, problem.box.dimension)))
-    nll = problem.nll_batch(thetas)
-    hard = np.flatnonzero(nll > at_least)
-    if not hard.size:
-        raise InvalidInputError(
-            f"none of {HARD_DRAWS} rewards has an NLL above {at_least:g}, the highest has "
-            f"{np.nanmax(nll):.4g}; expected demonstrations as long as the paper's, 15 steps"
-        )
-    return thetas[hard[0]]
-
-
-def run_trial(problem: TabularProblem, method: str, seed: int, evaluations: int) -> dict[str, Any]:
+def run_trial(problem: TabularProblem, method: str, seed: int, evaluations: int) -> Row:
     """One search from a hard start, and its measures."""
-    start = hard_start(problem, seed)
+    start = hard_start(problem, seed, HARD_NLL)
     found = explore(problem, evaluations, seed=seed, initial=[start], **METHODS[method])
     fit = landscape_fit(found.first(LANDSCAPE_AT))
     return {
@@ -71,43 +58,50 @@ def run_trial(problem: TabularProblem, method: str, seed: int, evaluations: int)
 
 
 def run(
-    problem: TabularProblem,
     out: Path,
     methods: Sequence[str] = tuple(METHODS),
     seeds: Sequence[int] = tuple(range(10)),
     evaluations: int = 40,
-    on_trial: Callable[[dict[str, Any]], None] = lambda row: None,
-) -> list[dict[str, Any]]:
-    """Run all trials that `trials.json` does not hold yet, and write `summary.json` at the end."""
-    make_folder(out)
-    path = out / "trials.json"
-    rows: list[dict[str, Any]] = json.loads(path.read_text()) if path.exists() else []
-    wanted = []
-    for method in methods:
-        for seed in seeds:
-            key = (problem.fingerprint(), evaluations, method, seed)
-            row = next((row for row in rows if _key(row) == key), None)
-            if row is None:
-                row = run_trial(problem, method, seed, evaluations)
-                rows.append(row)
-                path.write_text(json.dumps(rows, indent=1) + "\n")
-            wanted.append(row)
-            on_trial(row)
-    summary = summarise(wanted)
-    (out / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")
+    on_trial: OnTrial = quiet,
+    demonstrations: str | Path | None = None,
+) -> list[Row]:
+    """Run all trials that `trials.json` does not hold yet, and write `summary.json` at the end.
+
+    Args:
+        out: Folder for both files.
+        methods: See `METHODS`.
+        seeds: Of the searches.
+        evaluations: Of each trial.
+        on_trial: Told of progress.
+        demonstrations: A file with others than those of the problem.
+    """
+    check_methods(methods)
+    problem = load_problem("gridworld")
+    if demonstrations is not None:
+        problem = problem.with_demonstrations(Demonstrations.load(demonstrations))
+    fingerprint = problem.fingerprint()
+    wanted: dict[Hashable, Callable[[], Row]] = {
+        (fingerprint, evaluations, method, seed): partial(
+            run_trial, problem, method, seed, evaluations
+        )
+        for method in methods
+        for seed in seeds
+    }
+    summary = summarise(run_trials(out, wanted, _key, on_trial))
+    write_summary(out, summary)
     return summary
 
 
-def _key(row: dict[str, Any]) -> tuple[Any, ...]:
+def _key(row: Row) -> Hashable:
     return row["problem"], row["evaluations"], row["method"], row["seed"]
 
 
-def summarise(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def summarise(rows: Sequence[Row]) -> list[Row]:
     """Success rate and mean evaluations (over successful trials) of each method, by each rule."""
     summary = []
     for method in dict.fromkeys(row["method"] for row in rows):
         own = [row for row in rows if row["method"] == method]
-        line: dict[str, Any] = {"method": method, "trials": len(own)}
+        line: Row = {"method": method, "trials": len(own)}
         for rule in ("evaluations_to_expert", "evaluations_to_demonstrations"):
             hits = [row[rule] for row in own if row[rule] is not None]
             line[f"{rule}_success"] = len(hits) / len(own)
@@ -117,3 +111,22 @@ def summarise(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
             line[measure] = float(np.mean([row[measure] for row in own]))
         summary.append(line)
     return summary
+
+
+def _mean_and_sd(line: Row, rule: str) -> str:
+    if line[f"{rule}_mean"] is None:
+        return "-"
+    return f"{line[f'{rule}_mean']:.1f} ± {line[f'{rule}_sd']:.1f}"
+
+
+EXPERIMENT = Experiment(
+    run,
+    {
+        "method": lambda row: row["method"],
+        "reached": lambda row: f"{row['evaluations_to_expert_success']:.0%}",
+        "after": lambda row: _mean_and_sd(row, "evaluations_to_expert"),
+        "paper's rule": lambda row: f"{row['evaluations_to_demonstrations_success']:.0%}",
+        "after, by it": lambda row: _mean_and_sd(row, "evaluations_to_demonstrations"),
+        "RMSE": lambda row: f"{row['rmse']:.2f}",
+    },
+)

@@ -6,13 +6,15 @@ from boirl.metrics.expert import (
     incumbents,
     mean_true_return,
 )
-from boirl.metrics.landscape import LandscapeFit, landscape_fit
+from boirl.metrics.landscape import LandscapeFit, landscape_error, landscape_fit, set_f1
 
 __all__ = [
     "LandscapeFit",
     "evaluations_to_demonstrations",
     "evaluations_to_expert",
     "incumbents",
+    "landscape_error",
     "landscape_fit",
     "mean_true_return",
+    "set_f1",
 ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from boirl.solutions import RewardSet
+from boirl.types import FloatArray
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,11 @@ def landscape_fit(found: RewardSet, count: int = 2000, seed: int = 0) -> Landsca
     """Compare the posterior with the exact NLL at `count` uniformly drawn thetas."""
     box = found.problem.box
     thetas = box.from_unit(np.random.default_rng(seed).random((count, box.dimension)))
-    exact = found.problem.nll_batch(thetas)
+    return landscape_error(found, thetas, found.problem.nll_batch(thetas))
+
+
+def landscape_error(found: RewardSet, thetas: FloatArray, exact: FloatArray) -> LandscapeFit:
+    """Compare the posterior with exact NLLs, `n`, at thetas `n x d`; NaNs are left out."""
     known = np.isfinite(exact)
     mean, sd = found.posterior(thetas[known])
     error = mean - exact[known]
@@ -29,3 +34,18 @@ def landscape_fit(found: RewardSet, count: int = 2000, seed: int = 0) -> Landsca
         rmse=float(np.sqrt(np.mean(error**2))),
         coverage=float(np.mean(np.abs(error) <= 1.96 * sd)),
     )
+
+
+def set_f1(found: RewardSet, thetas: FloatArray, exact: FloatArray, tolerance: float) -> float:
+    """F1 of the predicted set of rewards within a relative tolerance of the best.
+
+    Predicted: those whose posterior mean is within the tolerance of the best NLL found. True:
+    those whose exact NLL is within it of the best NLL known, that of the truth included.
+    """
+    mean, _ = found.posterior(thetas)
+    best = float(np.nanmin(exact))
+    if found.problem.truth is not None:
+        best = min(best, found.problem.evaluate(np.array(found.problem.truth)).nll)
+    predicted = mean <= found.best_nll + tolerance * abs(found.best_nll)
+    true = exact <= best + tolerance * abs(best)
+    return float(2.0 * (predicted & true).sum() / max(1, predicted.sum() + true.sum()))

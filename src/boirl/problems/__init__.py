@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from boirl.errors import InvalidInputError
-from boirl.problem import TabularProblem
+from boirl.problem import Problem
 from boirl.problems.gridworld import build_gridworld, build_gridworld2d
+from boirl.problems.recursive_logit import build_borlange_recursive_logit
 from boirl.problems.roads import build_borlange_real, build_borlange_virtual, build_road_network
 
 
@@ -20,7 +21,7 @@ from boirl.problems.roads import build_borlange_real, build_borlange_virtual, bu
 class ProblemEntry:
     """How to build a problem, and what to say of it in a list."""
 
-    build: Callable[..., TabularProblem]
+    build: Callable[..., Problem[Any]]
     summary: str
 
 
@@ -29,15 +30,17 @@ PROBLEMS = {
     "gridworld2d": ProblemEntry(build_gridworld2d, "the same without translation; 2 parameters"),
     "road-network": ProblemEntry(build_road_network, "a generated town; 3 parameters"),
     "borlange-virtual": ProblemEntry(
-        build_borlange_virtual, "the roads of Borlange, trips of a made-up driver (needs --data)"
+        build_borlange_virtual, "the roads of Borlange, trips of a made-up driver"
     ),
-    "borlange-real": ProblemEntry(
-        build_borlange_real, "the roads of Borlange, 54 trips of people (needs --data)"
+    "borlange-real": ProblemEntry(build_borlange_real, "the roads of Borlange, 54 trips of people"),
+    "borlange-recursive-logit": ProblemEntry(
+        build_borlange_recursive_logit,
+        "the roads of Borlange, 1,832 trips to 466 destinations; 4 parameters",
     ),
 }
 
 
-def load_problem(name: str, **options: Any) -> TabularProblem:
+def load_problem(name: str, **options: Any) -> Any:
     """Build one of the problems that `boirl problems` lists.
 
     Args:
@@ -57,13 +60,8 @@ def load_problem(name: str, **options: Any) -> TabularProblem:
             f"problem {name!r} takes no option {', '.join(sorted(unknown))}; "
             f"expected some of {', '.join(known)}"
         )
-    missing = [key for key, option in takes.items() if option.default is option.empty]
-    missing = [key for key in missing if key not in options]
-    if missing:
-        raise InvalidInputError(
-            f"problem {name!r} needs {', '.join(missing)}; for instance data='path/to/folder'"
-        )
-    return replace(entry.build(**options), name=name, recipe=_plain({"name": name, **options}))
+    problem: Any = entry.build(**options)
+    return replace(problem, name=name, recipe=_plain({"name": name, **options}))
 
 
 def _plain(recipe: dict[str, Any]) -> dict[str, Any]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
+from boirl.data import data_folder
 from boirl.demonstrations import Demonstrations
 from boirl.environments.road_files import load_road_network
 from boirl.environments.road_network import RoadNetwork
@@ -17,7 +19,7 @@ from boirl.errors import InvalidInputError
 from boirl.policies import Bellman, TabularSolver
 from boirl.problem import TabularProblem
 from boirl.rewards import LinearReward
-from boirl.types import IntArray
+from boirl.types import FloatArray, IntArray
 
 BoxName = Literal["narrow", "wide"]
 BOXES: dict[str, tuple[float, float]] = {"narrow": (-2.5, 0.0), "wide": (-2.5, 2.5)}
@@ -32,25 +34,60 @@ BORLANGE_DESTINATION = 7622
 class RoadProblem(TabularProblem):
     """A problem on a road network, which is kept for maps and further trips."""
 
-    network: RoadNetwork | None = None
-    destination: int = 0
+    network: RoadNetwork = field(kw_only=True)
+    destination: int = field(kw_only=True)
+
+    def demonstrated_visits(self) -> FloatArray:
+        """How often a demonstration passes each link, on average."""
+        states = self.demonstrations.states
+        moved = np.append(True, states[1:] != states[:-1]) | (self.demonstrations.step_numbers == 0)
+        return self._by_link(np.bincount(states[moved], minlength=self.mdp.n_states).astype(float))
+
+    def expected_visits(self, theta: ArrayLike) -> FloatArray:
+        """How often the policy of theta passes each link, from the demonstrations' starts.
+
+        Exact: no sampling. Over the horizon of the problem; waiting on a link counts once.
+        """
+        probabilities = self.policy(theta).probabilities
+        next_states = self.mdp.next_states
+        assert next_states is not None
+        n = self.mdp.n_states
+        moves = next_states != np.arange(n)[:, None]
+        shape = (n, n)
+        rows = np.repeat(np.arange(n), self.mdp.n_actions)
+        chain = sp.csr_array((probabilities.reshape(-1), (next_states.reshape(-1), rows)), shape)
+        entries = sp.csr_array(
+            ((probabilities * moves).reshape(-1), (next_states.reshape(-1), rows)), shape
+        )
+        now = np.bincount(self.demonstrations.starts, minlength=n).astype(np.float64)
+        passed = now.copy()
+        for _ in range(self.steps - 1):
+            passed += entries @ now
+            now = chain @ now
+        return self._by_link(passed)
+
+    def _by_link(self, by_state: FloatArray) -> FloatArray:
+        """Visits of states summed by link, for one demonstration; the destination is left out."""
+        links = self.network.turns[:, 1]
+        roads = by_state[: len(links)] / len(self.demonstrations)
+        return np.bincount(links, roads, self.network.n_links).astype(np.float64)
 
 
 def build_borlange_virtual(
-    data: str,
+    data: str | None = None,
     box: BoxName = "wide",
     bellman: Bellman = "max",
     seed: int = 0,
     n_demonstrations: int = 635,
 ) -> TabularProblem:
-    network, _ = load_road_network(Path(data))
+    network, _ = load_road_network(data_folder("borlange", data))
     return _virtual(network, BORLANGE_DESTINATION, box, bellman, seed, n_demonstrations)
 
 
 def build_borlange_real(
-    data: str, box: BoxName = "wide", bellman: Bellman = "max"
+    data: str | None = None, box: BoxName = "wide", bellman: Bellman = "max"
 ) -> TabularProblem:
-    network, trips = load_road_network(Path(data))
+    network, trips = load_road_network(data_folder("borlange", data))
     chosen = trips.to(BORLANGE_DESTINATION)
     return road_problem(network, BORLANGE_DESTINATION, chosen, BOXES[_box(box)], bellman)
 

@@ -41,6 +41,20 @@ class Projection(InputTransform):
     def project(self, theta: Tensor) -> Tensor:
         """`transform` for a float64 tensor."""
 
+    def compress(self, latent: Tensor) -> Tensor:
+        """Latent points `... x K` on a scale that opens up where good rewards lie.
+
+        Increasing in each coordinate. By default nothing changes.
+        """
+        return latent
+
+    def calls_for_compression(self, latent_range: Tensor) -> float:
+        """1 where the range `2 x K` over the box is so wide that it had better be compressed.
+
+        -1 where it is not; 0 where the range does not tell.
+        """
+        return 0.0
+
     def fingerprint(self) -> str:
         """Changes when anything changes, apart from the reward family, that a projection is of."""
         return ""

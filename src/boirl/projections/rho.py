@@ -18,6 +18,11 @@ from boirl.projections.base import Projection
 from boirl.rewards import LinearReward, RewardFamily, Transitions
 
 DENSE_ENTRIES = 200_000
+NATS = 10.0
+"""Log-probabilities that are closer to 0 than this are hardly compressed."""
+
+FAR = 10.0
+"""Log-probabilities that range over this many times as much call for compression."""
 
 
 class LogRho(Projection):
@@ -33,6 +38,8 @@ class LogRho(Projection):
         problem: Gives the reward family and the discount.
         demonstrations: `K` of them.
         rollouts: For each demonstration, its roll-outs.
+        reward: The reward family to project with, by default the problem's own. The authors' code
+            takes one that leaves out a fixed weight.
     """
 
     _index: Tensor
@@ -43,6 +50,7 @@ class LogRho(Projection):
         problem: Problem[Any],
         demonstrations: Demonstrations,
         rollouts: Sequence[Demonstrations],
+        reward: RewardFamily | None = None,
     ) -> None:
         super().__init__()
         if len(rollouts) != len(demonstrations):
@@ -54,7 +62,8 @@ class LogRho(Projection):
         self.rollouts = [problem.complete(one) for one in rollouts]
         self.dimension = len(demonstrations)
         together = Demonstrations.concatenate([self.demonstrations, *self.rollouts])
-        self._returns = _Returns(problem.reward, together, problem.gamma)
+        self.reward = problem.reward if reward is None else reward
+        self._returns = _Returns(self.reward, together, problem.gamma)
         # Row k: the number of demonstration k, then of its roll-outs; short rows are masked.
         members = np.split(
             len(demonstrations) + np.arange(sum(map(len, rollouts))),
@@ -84,12 +93,26 @@ class LogRho(Projection):
         log_rho = sets[..., 0] - torch.logsumexp(sets, dim=-1)
         return log_rho.reshape(*theta.shape[:-1], self.dimension)
 
+    def compress(self, latent: Tensor) -> Tensor:
+        """`-log(c - log rho)`: a thousand nats are not worth a hundred times as much as ten."""
+        return -torch.log(NATS - latent)
+
+    def calls_for_compression(self, latent_range: Tensor) -> float:
+        low, high = latent_range
+        return 1.0 if float((high - low).median()) > FAR * NATS else -1.0
+
 
 class Rho(LogRho):
     """`rho_k(theta)` itself, as in the text of the paper."""
 
     def project(self, theta: Tensor) -> Tensor:
         return super().project(theta).exp()
+
+    def compress(self, latent: Tensor) -> Tensor:
+        return latent
+
+    def calls_for_compression(self, latent_range: Tensor) -> float:
+        return 0.0
 
 
 class _Returns:

@@ -1,0 +1,114 @@
+"""What were the people of Borlange after? The rewards that explain their recorded trips.
+
+Two searches: the 54 trips to one destination in the decision problem of the paper, and all 1,832
+trips in recursive-logit form. For each, `rewards.npz`, pictures, maps and `report.json` with the
+groups of rewards that behave alike.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from boirl.experiments.trials import Experiment, OnTrial, Row, quiet, write_summary
+from boirl.files import make_folder, write_bytes
+from boirl.maps import save_maps
+from boirl.plots import save_figures
+from boirl.problem import Problem
+from boirl.problems import load_problem
+from boirl.solutions import RewardSet
+from boirl.study import Study
+
+PROBLEMS = ("borlange-real", "borlange-recursive-logit")
+PUBLISHED = {"borlange-recursive-logit": (-2.494, -0.933, -0.411, -4.459)}
+"""Maximum-likelihood estimates in the literature (Fosgerau et al., 2013)."""
+
+TOLERANCES = {"borlange-real": 0.01, "borlange-recursive-logit": 0.01}
+DISTANCE = 0.02
+
+
+def run(
+    out: Path,
+    evaluations: int = 50,
+    seeds: Sequence[int] = (0,),
+    on_trial: OnTrial = quiet,
+    data: str | None = None,
+) -> list[Row]:
+    """Search on both problems; an interrupted search goes on where it was.
+
+    Args:
+        out: Folder with one for each problem and seed, and `summary.json`.
+        evaluations: Of each search.
+        seeds: Of the searches.
+        on_trial: Told of progress.
+        data: Folder with the data, by default the cache.
+    """
+    rows = []
+    wanted = [(name, seed) for name in PROBLEMS for seed in seeds]
+    for name, seed in wanted:
+        folder = out / name / f"seed-{seed}"
+        make_folder(folder)
+        study = Study(
+            load_problem(name, data=data), seed=seed, storage=f"sqlite:///{folder / 'search.db'}"
+        )
+        found = study.run(evaluations)
+        found.save(folder / "rewards.npz")
+        save_figures(found, folder)
+        save_maps(found, folder)
+        row = {"seed": seed, **report(found, name)}
+        write_bytes(folder / "report.json", (json.dumps(row, indent=2) + "\n").encode())
+        rows.append(row)
+        on_trial(len(rows), len(wanted))
+    write_summary(out, rows)
+    return rows
+
+
+def report(found: RewardSet, name: str) -> Row:
+    """The best reward and the groups of those close to it."""
+    tolerance = TOLERANCES[name]
+    groups = found.groups(tolerance, DISTANCE)
+    row: Row = {
+        "problem": name,
+        "trips": len(found.problem.demonstrations),
+        "evaluations": len(found),
+        "failed": int(np.isnan(found.nll).sum()),
+        "names": list(found.names),
+        "best": found.best.tolist(),
+        "best_nll": found.best_nll,
+        "tolerance": tolerance,
+        "rewards_within": len(found.within(tolerance)),
+        "groups": [
+            {"theta": g.representative.tolist(), "nll": g.nll, "rewards": len(g.indices)}
+            for g in groups
+        ],
+    }
+    if name in PUBLISHED:
+        row["published"] = _published(found.problem, PUBLISHED[name])
+    return row
+
+
+def _published(problem: Problem[Any], theta: tuple[float, ...]) -> dict[str, Any]:
+    return {"theta": list(theta), "nll": problem.evaluate(theta).nll}
+
+
+def _best(row: Row) -> str:
+    pairs = zip(row["names"], row["best"], strict=True)
+    return ", ".join(f"{name} {value:.3f}" for name, value in pairs)
+
+
+EXPERIMENT = Experiment(
+    run,
+    {
+        "problem": lambda row: row["problem"],
+        "trips": lambda row: str(row["trips"]),
+        "best reward": _best,
+        "NLL": lambda row: f"{row['best_nll']:.5f}",
+        "published": lambda row: f"{row['published']['nll']:.5f}" if "published" in row else "-",
+        "within 1 %": lambda row: str(row["rewards_within"]),
+        "behaviours": lambda row: str(len(row["groups"])),
+    },
+)

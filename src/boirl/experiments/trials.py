@@ -1,0 +1,117 @@
+"""What experiments share: hard starts, and trials that are kept as they finish."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from boirl.errors import InvalidInputError, StorageError
+from boirl.files import make_folder, write_bytes
+from boirl.problem import TabularProblem
+from boirl.types import FloatArray
+
+METHODS: dict[str, dict[str, Any]] = {
+    "rho-rbf": {"kernel": "rho-rbf"},
+    "rbf": {"kernel": "rbf"},
+    "matern": {"kernel": "matern"},
+    "random": {"kernel": "rbf", "acquisition": "random"},
+}
+"""Settings of the searches that are compared, by the name in tables."""
+
+HARD_START_STREAM = 90
+HARD_DRAWS = 64 * 64
+DRAWN_AT_ONCE = 64
+
+Row = dict[str, Any]
+OnTrial = Callable[[int, int], None]
+"""Told after each trial how many are done, and how many there are."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What to run, and how to print the lines of its summary, by heading."""
+
+    run: Callable[..., list[Row]]
+    columns: Mapping[str, Callable[[Row], str]]
+
+
+def quiet(done: int, total: int) -> None:
+    """Tell nobody of a finished trial."""
+
+
+def hard_start(problem: TabularProblem, seed: int, at_least: float) -> FloatArray:
+    """The first of a sequence of uniformly drawn thetas whose NLL is above `at_least`."""
+    rng = np.random.default_rng([seed, 0, HARD_START_STREAM])
+    highest = -np.inf
+    for _ in range(HARD_DRAWS // DRAWN_AT_ONCE):
+        thetas = problem.box.from_unit(rng.random((DRAWN_AT_ONCE, problem.box.dimension)))
+        nll = problem.nll_batch(thetas)
+        hard = np.flatnonzero(nll > at_least)
+        if hard.size:
+            return thetas[hard[0]]
+        highest = max(highest, float(np.nanmax(nll)))
+    raise InvalidInputError(
+        f"none of {HARD_DRAWS} rewards has an NLL above {at_least:g}, the highest has "
+        f"{highest:.4g}; expected demonstrations like the paper's"
+    )
+
+
+def check_methods(methods: Sequence[str]) -> None:
+    """Refuse names that are no methods."""
+    unknown = set(methods) - set(METHODS)
+    if unknown:
+        raise InvalidInputError(
+            f"there is no method {', '.join(sorted(unknown))}; expected some of "
+            f"{', '.join(METHODS)}"
+        )
+
+
+def run_trials(
+    out: Path,
+    wanted: Mapping[Hashable, Callable[[], Row]],
+    key: Callable[[Row], Hashable],
+    on_trial: OnTrial = quiet,
+) -> list[Row]:
+    """The rows of all trials wanted; those that `trials.json` holds already are not run again.
+
+    Args:
+        out: Folder of `trials.json`, written anew after each trial.
+        wanted: How to run each trial, by its key.
+        key: The key of a row.
+        on_trial: See `OnTrial`.
+    """
+    make_folder(out)
+    path = out / "trials.json"
+    kept = _read(path)
+    rows = []
+    for wanted_key, run in wanted.items():
+        row = next((row for row in kept if key(row) == wanted_key), None)
+        if row is None:
+            row = run()
+            kept.append(row)
+            write_bytes(path, (json.dumps(kept, indent=1) + "\n").encode())
+        rows.append(row)
+        on_trial(len(rows), len(wanted))
+    return rows
+
+
+def write_summary(out: Path, summary: Sequence[Row]) -> None:
+    """Write `summary.json`."""
+    write_bytes(out / "summary.json", (json.dumps(summary, indent=2) + "\n").encode())
+
+
+def _read(path: Path) -> list[Row]:
+    if not path.exists():
+        return []
+    try:
+        rows: list[Row] = json.loads(path.read_text())
+    except ValueError as error:
+        raise StorageError(
+            f"{str(path)!r} is damaged ({error}); move it away to run its trials again"
+        ) from error
+    return rows
