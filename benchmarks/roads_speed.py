@@ -19,10 +19,12 @@ from rich.progress import track
 from rich.table import Table
 
 import boirl
+from boirl.errors import InvalidInputError
 from boirl.types import FloatArray
 
 THETAS = 20
 SEED = 0
+TOWN_LINKS = 6300
 RECURSIVE_LOGIT_THETA = (-2.494, -0.933, -0.411, -4.459)
 COMPARISONS = (
     # operator, residual of plain sweeps, residual of ours
@@ -59,8 +61,10 @@ def seconds(function: Callable[[], Any]) -> tuple[float, Any]:
     return time.perf_counter() - began, result
 
 
-def compare(data: Path, bellman: str, plain_residual: float, residual: float) -> dict[str, Any]:
-    problem = boirl.load_problem("borlange-virtual", data=data, box="wide", bellman=bellman)
+def compare(
+    options: dict[str, Any], bellman: str, plain_residual: float, residual: float
+) -> dict[str, Any]:
+    problem = boirl.load_problem(**options, box="wide", bellman=bellman)
     problem = replace(problem, solver=replace(problem.solver, tolerance=residual))
     rng = np.random.default_rng(SEED)
     thetas = problem.box.from_unit(rng.random((THETAS, problem.box.dimension)))
@@ -77,6 +81,8 @@ def compare(data: Path, bellman: str, plain_residual: float, residual: float) ->
     one_by_one = sum(ours)
     together, _ = seconds(lambda: problem.nll_batch(thetas))
     return {
+        "problem": problem.name,
+        "states": problem.mdp.n_states,
         "bellman": bellman,
         "thetas": THETAS,
         "our_residual": residual,
@@ -90,7 +96,7 @@ def compare(data: Path, bellman: str, plain_residual: float, residual: float) ->
     }
 
 
-def recursive_logit(data: Path) -> dict[str, Any]:
+def recursive_logit(data: Path | None) -> dict[str, Any]:
     problem = boirl.load_problem("borlange-recursive-logit", data=data)
     problem.evaluate(RECURSIVE_LOGIT_THETA)
     taken = [seconds(lambda: problem.evaluate(RECURSIVE_LOGIT_THETA))[0] for _ in range(5)]
@@ -102,12 +108,23 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=None, help="folder with the Borlange data")
     parser.add_argument("--out", type=Path, default=Path("results/bench"))
     arguments = parser.parse_args()
-    rows = [compare(arguments.data, *comparison) for comparison in COMPARISONS]
-    report = {"evaluation": rows, "recursive_logit": recursive_logit(arguments.data)}
+    console = Console(soft_wrap=True)
+    report: dict[str, Any] = {}
+    options: dict[str, Any] = {"name": "borlange-virtual", "data": arguments.data}
+    try:
+        report["recursive_logit"] = recursive_logit(arguments.data)
+    except InvalidInputError as error:
+        console.print(f"on a generated town of the same size, because {error}", markup=False)
+        options = {"name": "road-network", "n_links": TOWN_LINKS}
+    rows = [compare(options, *comparison) for comparison in COMPARISONS]
+    report["evaluation"] = rows
     arguments.out.mkdir(parents=True, exist_ok=True)
     path = arguments.out / "roads_speed.json"
     path.write_text(json.dumps(report, indent=2) + "\n")
-    table = Table(box=None, title=f"one evaluation of 20,199 states, median over {THETAS} thetas")
+    title = (
+        f"{rows[0]['problem']}, {rows[0]['states']:,} states: one evaluation, median of {THETAS}"
+    )
+    table = Table(box=None, title=title)
     for heading in ("operator", "ours", "plain sweeps", "ratio", "smallest", "all cores"):
         table.add_column(heading, justify="right")
     for row in rows:
@@ -119,12 +136,12 @@ def main() -> None:
             f"{row['smallest_ratio']:.1f}",
             f"{row['gain_from_all_cores']:.2f} x",
         )
-    console = Console(soft_wrap=True)
     console.print(table)
-    console.print(
-        f"recursive logit, {report['recursive_logit']['trips']} trips: "
-        f"{report['recursive_logit']['median_seconds']:.2f} s"
-    )
+    if "recursive_logit" in report:
+        console.print(
+            f"recursive logit, {report['recursive_logit']['trips']} trips: "
+            f"{report['recursive_logit']['median_seconds']:.2f} s"
+        )
     console.print(f"written: {path}")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -22,6 +22,10 @@ from boirl.solutions import RewardSet
 from boirl.types import FloatArray
 
 GRID = 60
+EXACT_SECONDS = 15.0
+COARSEST_GRID = 10
+"""The exact landscape is drawn on a grid of 60 by 60, or as many fewer as take so many seconds."""
+
 LATENT_POINTS = 2000
 CLOSE, NEAR = 0.01, 0.10
 
@@ -46,24 +50,21 @@ def landscape(found: RewardSet, axes_names: tuple[str, str] | None = None) -> Fi
     if box.dimension == 1:
         return _profile(found)
     first, second = _columns(found, axes_names)
-    x = np.linspace(box.low[first], box.high[first], GRID)
-    y = np.linspace(box.low[second], box.high[second], GRID)
-    grid = np.tile(found.best, (GRID * GRID, 1))
-    grid[:, first], grid[:, second] = (part.reshape(-1) for part in np.meshgrid(x, y))
-    exact = found.problem.nll_batch(grid)
-    mean, sd = found.posterior(grid)
+    exact_grid = _Slice.through(found, first, second, _affordable_grid(found))
+    fine_grid = _Slice.through(found, first, second, GRID)
+    exact = found.problem.nll_batch(exact_grid.thetas)
+    mean, sd = found.posterior(fine_grid.thetas)
     low, high = float(np.nanmin(exact)), float(np.nanmax(exact))
     figure = Figure(figsize=(13.5, 4.6), layout="constrained")
     panels = figure.subplots(1, 3, sharex=True, sharey=True)
-    for axes, values, title, limits in (
-        (panels[0], exact, "exact NLL", (low, high)),
-        (panels[1], mean, "posterior mean", (low, high)),
-        (panels[2], sd, "posterior standard deviation", (0.0, float(sd.max()))),
+    for axes, grid, values, title, limits in (
+        (panels[0], exact_grid, exact, "exact NLL", (low, high)),
+        (panels[1], fine_grid, mean, "posterior mean", (low, high)),
+        (panels[2], fine_grid, sd, "posterior standard deviation", (0.0, float(sd.max()))),
     ):
         colours = "viridis" if title != "posterior standard deviation" else "magma"
-        image = axes.pcolormesh(
-            x, y, values.reshape(GRID, GRID), cmap=colours, vmin=limits[0], vmax=limits[1]
-        )
+        table = values.reshape(len(grid.y), len(grid.x))
+        image = axes.pcolormesh(grid.x, grid.y, table, cmap=colours, vmin=limits[0], vmax=limits[1])
         figure.colorbar(image, ax=axes)
         axes.set_title(title)
         axes.set_xlabel(found.names[first])
@@ -85,6 +86,30 @@ def landscape(found: RewardSet, axes_names: tuple[str, str] | None = None) -> Fi
         + (f" (drawn at {at})" if at else "")
     )
     return figure
+
+
+class _Slice(NamedTuple):
+    """A grid of two parameters, the others held at the best theta: `thetas` has a row a point."""
+
+    x: FloatArray
+    y: FloatArray
+    thetas: FloatArray
+
+    @classmethod
+    def through(cls, found: RewardSet, first: int, second: int, size: int) -> _Slice:
+        box = found.problem.box
+        x = np.linspace(box.low[first], box.high[first], size)
+        y = np.linspace(box.low[second], box.high[second], size)
+        thetas = np.tile(found.best, (size * size, 1))
+        thetas[:, first], thetas[:, second] = (part.reshape(-1) for part in np.meshgrid(x, y))
+        return cls(x, y, thetas)
+
+
+def _affordable_grid(found: RewardSet) -> int:
+    seconds = float(np.nanmedian(found.seconds))
+    if not seconds > 0.0:
+        return GRID
+    return int(np.clip(np.sqrt(EXACT_SECONDS / seconds), COARSEST_GRID, GRID))
 
 
 def _profile(found: RewardSet) -> Figure:
