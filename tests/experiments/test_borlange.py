@@ -17,11 +17,9 @@ TOWN = {"name": "road-network", "n_links": 150, "n_demonstrations": 40}
 
 
 def search(out, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", boirl.errors.SaturationWarning)
-        return borlange_search.run(
-            out, problem_options=TOWN, boxes=("wide",), n_reference=200, **options
-        )
+    return borlange_search.run(
+        out, problem_options=TOWN, boxes=("wide",), n_reference=200, **options
+    )
 
 
 def test_the_projection_finds_the_truth_and_knows_the_set(tmp_path):

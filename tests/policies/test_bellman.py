@@ -6,6 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.special import log_softmax, logsumexp
 
+import boirl
 from boirl.environments import TabularMDP
 from boirl.errors import InvalidInputError, SolverError
 from boirl.policies import TabularSolver
@@ -166,3 +167,15 @@ def test_large_rewards_neither_overflow_nor_keep_sweeping(random_mdp, bellman):
 def test_arguments_that_make_no_sense_are_refused(arguments, message):
     with pytest.raises(InvalidInputError, match=message):
         TabularSolver(**arguments)
+
+
+def test_boltzmann_on_many_states_is_a_fixed_point_that_sweeps_agree_with():
+    town = boirl.load_problem("road-network", n_links=400, seed=0, n_demonstrations=5)
+    rewards = town.mdp.expected_rewards(town.reward, np.array([[2.2, -0.9, -0.4]]))
+    solution = TabularSolver("boltzmann", tolerance=1e-9).solve_batch(town.mdp, rewards)
+    assert town.mdp.n_states > 500
+    assert solution.converged.all()
+    swept = TabularSolver("boltzmann", tolerance=1e-9, method="sweeps")
+    swept = swept.solve_batch(town.mdp, rewards, solution.values)
+    assert swept.sweeps == 1
+    np.testing.assert_allclose(swept.values, solution.values, atol=1e-8)

@@ -13,8 +13,8 @@ In all three the policy is `softmax(beta Q)`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -23,6 +23,7 @@ from boirl.environments import TabularMDP
 from boirl.errors import InvalidInputError, SolverError
 from boirl.policies.newton import (
     NewtonResult,
+    Step,
     hard_step,
     iterate,
     shared_soft_step,
@@ -37,6 +38,9 @@ UNGUARANTEED_SWEEPS = 20_000
 """Sweeps before giving up where no contraction says how many will do."""
 
 NEWTON_FROM_STATES = 500
+SWEEPS_A_ROUND = 500
+ROUNDS = 10
+POLISHING_STEPS = 12
 ROUNDING = 8 * np.finfo(np.float64).eps
 
 
@@ -61,8 +65,9 @@ class TabularSolver:
         tolerance: Largest change of any value in the last sweep. Changes that float64 cannot
             represent (values of 1e6 and more) count as none.
         max_sweeps: Sweeps before giving up; by default as many as a contraction by gamma needs.
-        method: `"sweeps"`, `"newton"` (gamma below 1), or `"auto"`: Newton for the two operators
-            that are contractions, on many states with deterministic dynamics.
+        method: `"sweeps"`, `"newton"` (gamma below 1), or `"auto"`: on many states, Newton for the
+            two operators that are contractions (where dynamics are deterministic), and rounds of
+            sweeps and Newton steps for `boltzmann`.
     """
 
     bellman: Bellman = "max"
@@ -117,6 +122,8 @@ class TabularSolver:
             )
         if self._by_newton(mdp):
             return self._newton_batch(mdp, rewards, warm_start)
+        if self._in_rounds(mdp):
+            return self._rounds_batch(mdp, rewards, warm_start)
         backup = self._backup()
         table = np.ascontiguousarray(np.moveaxis(rewards, 0, -1))
         values = np.zeros((mdp.n_states, n)) if warm_start is None else warm_start.T.copy()
@@ -153,6 +160,38 @@ class TabularSolver:
         large = mdp.n_states >= NEWTON_FROM_STATES
         return guaranteed and large and mdp.next_states is not None
 
+    def _in_rounds(self, mdp: TabularMDP) -> bool:
+        large = mdp.n_states >= NEWTON_FROM_STATES and mdp.gamma < 1.0
+        plain = self.method == "auto" and self.max_sweeps is None
+        return self.bellman == "boltzmann" and large and plain
+
+    def _rounds_batch(
+        self, mdp: TabularMDP, rewards: FloatArray, warm_start: FloatArray | None
+    ) -> ValueSolution:
+        """Sweeps that lead near a fixed point of `boltzmann`, then Newton steps onto it.
+
+        From afar its Newton steps lead anywhere. So a few are tried after every round of sweeps,
+        and where they do not arrive the sweeps go on from where they were.
+        """
+        starts = np.zeros((len(rewards), mdp.n_states)) if warm_start is None else warm_start
+        sweeping = replace(self, method="sweeps", max_sweeps=SWEEPS_A_ROUND)
+        results = []
+        for paid, start in zip(rewards, starts, strict=True):
+            values = start
+            for number in range(1, ROUNDS + 1):
+                swept = sweeping.solve_batch(mdp, paid[None], values[None])
+                values = swept.values[0]
+                result = NewtonResult(values, float(swept.residuals[0]), number * SWEEPS_A_ROUND)
+                if swept.converged[0] or not np.isfinite(result.residual):
+                    break
+                step = self._smooth_step(mdp, paid)
+                polished = iterate(step, values, self._enough, POLISHING_STEPS)
+                if polished.residual <= self._enough(polished.values):
+                    result = replace(polished, steps=result.steps)
+                    break
+            results.append(result)
+        return self._collect(mdp, rewards, results)
+
     def _newton_batch(
         self, mdp: TabularMDP, rewards: FloatArray, warm_start: FloatArray | None
     ) -> ValueSolution:
@@ -160,6 +199,11 @@ class TabularSolver:
             raise InvalidInputError("method 'newton' needs gamma below 1; use 'sweeps'")
         starts = np.zeros((len(rewards), mdp.n_states)) if warm_start is None else warm_start
         results = [self._newton(mdp, *pair) for pair in zip(rewards, starts, strict=True)]
+        return self._collect(mdp, rewards, results)
+
+    def _collect(
+        self, mdp: TabularMDP, rewards: FloatArray, results: Sequence[NewtonResult]
+    ) -> ValueSolution:
         values = np.stack([result.values for result in results])
         residuals = np.array([result.residual for result in results])
         log_policies = np.stack(
@@ -168,29 +212,33 @@ class TabularSolver:
                 for paid, one in zip(rewards, values, strict=True)
             ]
         )
-        enough = np.maximum(self.tolerance, ROUNDING * np.abs(values).max(axis=1))
+        enough = np.array([self._enough(one) for one in values])
         steps = max(result.steps for result in results)
         return ValueSolution(values, log_policies, residuals, residuals <= enough, steps)
 
-    def _newton(self, mdp: TabularMDP, rewards: FloatArray, start: FloatArray) -> NewtonResult:
-        def enough(values: FloatArray) -> float:
-            return max(self.tolerance, ROUNDING * float(np.abs(values).max()))
+    def _enough(self, values: FloatArray) -> float:
+        """The residual at which values `S` count as converged."""
+        return max(self.tolerance, ROUNDING * float(np.abs(values).max()))
 
-        hard = iterate(hard_step(mdp, rewards), start, enough)
+    def _newton(self, mdp: TabularMDP, rewards: FloatArray, start: FloatArray) -> NewtonResult:
+        hard = iterate(hard_step(mdp, rewards), start, self._enough)
         if self.bellman == "max":
             return hard
         beta = self.inverse_temperature
         if self.bellman == "logsumexp" and mdp.next_states is not None and rewards.shape[1] == 1:
-            return iterate(shared_soft_step(mdp, rewards[:, 0], beta), hard.values, enough)
+            return iterate(shared_soft_step(mdp, rewards[:, 0], beta), hard.values, self._enough)
+        return iterate(self._smooth_step(mdp, rewards), hard.values, self._enough)
 
-        def softmax(q: FloatArray, values: FloatArray) -> FloatArray:
+    def _smooth_step(self, mdp: TabularMDP, rewards: FloatArray) -> Step:
+        """Newton's step for `logsumexp` or `boltzmann`."""
+
+        def slopes(q: FloatArray, values: FloatArray) -> FloatArray:
             probabilities = np.exp(self._log_softmax(q))
             if self.bellman == "logsumexp":
                 return probabilities
-            return probabilities * (1.0 + beta * (q - values[:, None]))
+            return probabilities * (1.0 + self.inverse_temperature * (q - values[:, None]))
 
-        step = soft_step(mdp, rewards, self._backup(), softmax)
-        return iterate(step, hard.values, enough)
+        return soft_step(mdp, rewards, self._backup(), slopes)
 
     def failure(self, solution: ValueSolution, index: int) -> str:
         """One line that says how the reward with this number failed, and what may help."""

@@ -39,10 +39,15 @@ class NewtonResult:
     steps: int
 
 
-def iterate(step: Step, values: FloatArray, enough: Callable[[FloatArray], float]) -> NewtonResult:
+def iterate(
+    step: Step,
+    values: FloatArray,
+    enough: Callable[[FloatArray], float],
+    max_steps: int = MAX_STEPS,
+) -> NewtonResult:
     """Newton steps until the residual is at most `enough(values)`, or no step helps any more."""
     best = NewtonResult(values, np.inf, 0)
-    for number in range(MAX_STEPS):
+    for number in range(max_steps):
         try:
             residual, correction = step(values)
         except RuntimeError:
