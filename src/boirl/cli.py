@@ -293,7 +293,7 @@ def experiment(
     ] = None,
     evaluations: Annotated[
         int | None,
-        typer.Option(help="Evaluations of each trial.", show_default="40, 30 or 50"),
+        typer.Option(help="Evaluations of each trial.", show_default="40, 30 or 80"),
     ] = None,
     method: Annotated[
         list[str] | None,

@@ -6,6 +6,7 @@ state. `save_figures` writes the usual set.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -24,7 +26,10 @@ from boirl.types import FloatArray
 GRID = 60
 EXACT_SECONDS = 15.0
 COARSEST_GRID = 10
-"""The exact landscape is drawn on a grid of 60 by 60, or as many fewer as take so many seconds."""
+"""A picture evaluates exactly as many rewards as take about so many seconds on one core."""
+
+LOG_COLOURS_FROM = 6.0
+"""NLLs that range over more than this factor are coloured by their logarithm."""
 
 LATENT_POINTS = 2000
 CLOSE, NEAR = 0.01, 0.10
@@ -50,21 +55,21 @@ def landscape(found: RewardSet, axes_names: tuple[str, str] | None = None) -> Fi
     if box.dimension == 1:
         return _profile(found)
     first, second = _columns(found, axes_names)
-    exact_grid = _Slice.through(found, first, second, _affordable_grid(found))
+    affordable = _affordable(found, GRID**2, COARSEST_GRID**2)
+    exact_grid = _Slice.through(found, first, second, math.isqrt(affordable))
     fine_grid = _Slice.through(found, first, second, GRID)
     exact = found.problem.nll_batch(exact_grid.thetas)
     mean, sd = found.posterior(fine_grid.thetas)
     low, high = float(np.nanmin(exact)), float(np.nanmax(exact))
     figure = Figure(figsize=(13.5, 4.6), layout="constrained")
     panels = figure.subplots(1, 3, sharex=True, sharey=True)
-    for axes, grid, values, title, limits in (
-        (panels[0], exact_grid, exact, "exact NLL", (low, high)),
-        (panels[1], fine_grid, mean, "posterior mean", (low, high)),
-        (panels[2], fine_grid, sd, "posterior standard deviation", (0.0, float(sd.max()))),
+    for axes, grid, values, title, colours, norm in (
+        (panels[0], exact_grid, exact, "exact NLL", "viridis", _nll_norm(low, high)),
+        (panels[1], fine_grid, mean, "posterior mean", "viridis", _nll_norm(low, high)),
+        (panels[2], fine_grid, sd, "posterior standard deviation", "magma", Normalize(0.0)),
     ):
-        colours = "viridis" if title != "posterior standard deviation" else "magma"
         table = values.reshape(len(grid.y), len(grid.x))
-        image = axes.pcolormesh(grid.x, grid.y, table, cmap=colours, vmin=limits[0], vmax=limits[1])
+        image = axes.pcolormesh(grid.x, grid.y, table, cmap=colours, norm=norm)
         figure.colorbar(image, ax=axes)
         axes.set_title(title)
         axes.set_xlabel(found.names[first])
@@ -105,11 +110,15 @@ class _Slice(NamedTuple):
         return cls(x, y, thetas)
 
 
-def _affordable_grid(found: RewardSet) -> int:
+def _nll_norm(low: float, high: float) -> Normalize:
+    wide = low > 0.0 and high > LOG_COLOURS_FROM * low
+    return LogNorm(low, high) if wide else Normalize(low, high)
+
+
+def _affordable(found: RewardSet, most: int, least: int) -> int:
+    """How many rewards a picture may evaluate, given what evaluations took."""
     seconds = float(np.nanmedian(found.seconds))
-    if not seconds > 0.0:
-        return GRID
-    return int(np.clip(np.sqrt(EXACT_SECONDS / seconds), COARSEST_GRID, GRID))
+    return most if not seconds > 0.0 else int(np.clip(EXACT_SECONDS / seconds, least, most))
 
 
 def _profile(found: RewardSet) -> Figure:
@@ -136,15 +145,16 @@ def _profile(found: RewardSet) -> Figure:
 def latent_space(found: RewardSet) -> Figure:
     """The space of the projection in its two principal components, coloured by exact NLL."""
     box = found.problem.box
-    thetas = box.from_unit(np.random.default_rng(0).random((LATENT_POINTS, box.dimension)))
+    count = _affordable(found, LATENT_POINTS, COARSEST_GRID**2)
+    thetas = box.from_unit(np.random.default_rng(0).random((count, box.dimension)))
     everywhere = _project(found, thetas)
     components = _principal_components(everywhere)
     figure = Figure(figsize=(7.2, 5.2), layout="constrained")
     axes = figure.subplots()
     cloud = components(everywhere)
-    image = axes.scatter(
-        cloud[:, 0], cloud[:, 1], c=found.problem.nll_batch(thetas), s=7, cmap="viridis"
-    )
+    exact = found.problem.nll_batch(thetas)
+    norm = _nll_norm(float(np.nanmin(exact)), float(np.nanmax(exact)))
+    image = axes.scatter(cloud[:, 0], cloud[:, 1], c=exact, s=7, cmap="viridis", norm=norm)
     figure.colorbar(image, ax=axes, label="exact NLL")
     mark_evaluations(axes, found, components(_project(found, found.thetas)))
     if found.problem.truth is not None:
@@ -153,7 +163,7 @@ def latent_space(found: RewardSet) -> Figure:
     axes.set_xlabel("first principal component")
     axes.set_ylabel("second principal component")
     space = found.settings["projection"] if found.surrogate.kernel.projected else "theta"
-    axes.set_title(f"{found.problem.name}: {LATENT_POINTS} rewards in the space of {space}")
+    axes.set_title(f"{found.problem.name}: {count} rewards in the space of {space}")
     _legend(figure, found, columns=3)
     return figure
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import chi2
 
 from boirl.experiments.trials import Experiment, OnTrial, Row, quiet, write_summary
 from boirl.files import make_folder, write_bytes
@@ -27,13 +28,14 @@ PROBLEMS = ("borlange-real", "borlange-recursive-logit")
 PUBLISHED = {"borlange-recursive-logit": (-2.494, -0.933, -0.411, -4.459)}
 """Maximum-likelihood estimates in the literature (Fosgerau et al., 2013)."""
 
-TOLERANCES = {"borlange-real": 0.01, "borlange-recursive-logit": 0.01}
+TOLERANCE = 0.01
 DISTANCE = 0.02
+CONFIDENCE = 0.95
 
 
 def run(
     out: Path,
-    evaluations: int = 50,
+    evaluations: int = 80,
     seeds: Sequence[int] = (0,),
     on_trial: OnTrial = quiet,
     data: str | None = None,
@@ -68,19 +70,23 @@ def run(
 
 
 def report(found: RewardSet, name: str) -> Row:
-    """The best reward and the groups of those close to it."""
-    tolerance = TOLERANCES[name]
-    groups = found.groups(tolerance, DISTANCE)
+    """The best reward, those that the trips do not reject, and groups of those near the best."""
+    trips = len(found.problem.demonstrations)
+    # A likelihood-ratio test rejects rewards that are worse than this, in NLL a trip.
+    not_rejected = float(chi2.ppf(CONFIDENCE, found.problem.box.dimension)) / 2.0 / trips
+    groups = found.groups(TOLERANCE, DISTANCE)
     row: Row = {
         "problem": name,
-        "trips": len(found.problem.demonstrations),
+        "trips": trips,
         "evaluations": len(found),
         "failed": int(np.isnan(found.nll).sum()),
         "names": list(found.names),
         "best": found.best.tolist(),
         "best_nll": found.best_nll,
-        "tolerance": tolerance,
-        "rewards_within": len(found.within(tolerance)),
+        "not_rejected_within": not_rejected,
+        "not_rejected": found.within(not_rejected, absolute=True).tolist(),
+        "tolerance": TOLERANCE,
+        "rewards_within": len(found.within(TOLERANCE)),
         "groups": [
             {"theta": g.representative.tolist(), "nll": g.nll, "rewards": len(g.indices)}
             for g in groups
@@ -108,6 +114,7 @@ EXPERIMENT = Experiment(
         "best reward": _best,
         "NLL": lambda row: f"{row['best_nll']:.5f}",
         "published": lambda row: f"{row['published']['nll']:.5f}" if "published" in row else "-",
+        "not rejected": lambda row: str(len(row["not_rejected"])),
         "within 1 %": lambda row: str(row["rewards_within"]),
         "behaviours": lambda row: str(len(row["groups"])),
     },
