@@ -34,7 +34,8 @@ from rich.table import Table
 
 import boirl
 from boirl.acquisitions import GRADIENT_STEPS, LOCAL_SAMPLES, RAW_SAMPLES, STARTS
-from boirl.experiments.gridworld_efficiency import hard_start
+from boirl.experiments.gridworld_efficiency import HARD_NLL
+from boirl.experiments.trials import hard_start
 from boirl.study import Study
 from boirl.surrogates import single_thread
 
@@ -64,7 +65,7 @@ class Stopwatch:
 
 def timed_search(problem: boirl.TabularProblem, evaluations: int) -> tuple[Study, list[dict]]:
     """Search, and return the seconds of every iteration by part."""
-    study = Study(problem, seed=0, initial=[hard_start(problem, 0)])
+    study = Study(problem, seed=0, initial=[hard_start(problem, 0, HARD_NLL)])
     watch = Stopwatch()
     sampler, surrogate = study.sampler, study.sampler.surrogate
     # Between two fits the model is only rebuilt, which is counted as fitting.

@@ -47,6 +47,9 @@ REFINEMENT = 0.25
 """A close-up resolves more than the surrogate of the whole box: an improvement of this share of
 the latter's resolution is worth an evaluation."""
 
+STANDS = 12
+"""A best that so many evaluations did not better is not refined any more."""
+
 LEAST_REACH = 1e-3
 """How far a close-up reaches at least, as a share of the box."""
 
@@ -168,6 +171,10 @@ def _refine(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal | 
     projection makes of it. The best are the better half, or as many as a quadratic function has
     coefficients and a few more. The surrogate of the whole box, which knows the others, has a veto.
     """
+    worth = REFINEMENT * surrogate.resolution * surrogate.nll_per_output
+    as_good = surrogate.nll <= surrogate.nll.min() + worth
+    if surrogate.size - int(as_good.argmax()) > STANDS:
+        return None
     box, dimension = surrogate.box, surrogate.box.dimension
     enough = (dimension + 1) * (dimension + 2) // 2 + dimension
     count = min(enough, max(dimension + 2, surrogate.size // 2))
@@ -179,7 +186,7 @@ def _refine(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal | 
     close_up = Surrogate(KERNELS["rbf"], Identity(part), part, "linear").fit(thetas, nll)
     centre = Incumbent(part.to_unit(thetas[0]), float(nll[0]))
     local, log_improvement = maximise(MarginalLogEI(close_up), centre, rng)
-    if log_improvement <= math.log(REFINEMENT * surrogate.resolution * surrogate.nll_per_output):
+    if log_improvement <= math.log(worth):
         return None
     unit = np.clip(box.to_unit(part.from_unit(local)), 0.0, 1.0)
     with torch.no_grad():
