@@ -18,8 +18,9 @@ from boirl.acquisitions import (
     maximise,
 )
 from boirl.errors import InvalidInputError
+from boirl.kernels import KERNELS
 from boirl.projections import Identity
-from boirl.surrogates import KERNELS, FittedSurrogate, Surrogate
+from boirl.surrogates import FittedSurrogate, Surrogate
 from boirl.types import Box
 
 

@@ -4,8 +4,9 @@ import torch
 
 from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError
+from boirl.kernels import KERNELS, KernelSpec, get_kernel
 from boirl.projections import Identity, LogRho, sample_rollouts
-from boirl.surrogates import KERNELS, KernelSpec, Surrogate, get_kernel
+from boirl.surrogates import Surrogate
 
 SPECS = {
     "rho-rbf": get_kernel("rho-rbf"),

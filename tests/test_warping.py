@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import boirl
+from boirl.kernels import KERNELS
 from boirl.projections import Identity, Rho
-from boirl.surrogates import KERNELS, Surrogate
+from boirl.surrogates import Surrogate
 from boirl.warping import SCALES, Compress, OutputScale
 
 CENTRES = st.floats(-1e6, 1e6)

@@ -29,13 +29,19 @@ _HOMES = {
     "TabularProblem": "problem",
     "TabularSolver": "policies",
     "explore": "study",
+    "generate_town": "environments.town",
     "load_problem": "problems",
+    "load_road_network": "environments.road_files",
+    "recursive_logit_problem": "problems.recursive_logit",
+    "road_problem": "problems.roads",
 }
 _MODULES = (
     "acquisitions",
     "environments",
     "errors",
     "experiments",
+    "kernels",
+    "maps",
     "metrics",
     "plots",
     "policies",
@@ -62,11 +68,17 @@ __all__ = [
     "TabularProblem",
     "TabularSolver",
     "explore",
+    "generate_town",
     "load_problem",
+    "load_road_network",
+    "recursive_logit_problem",
+    "road_problem",
     "acquisitions",
     "environments",
     "errors",
     "experiments",
+    "kernels",
+    "maps",
     "metrics",
     "plots",
     "policies",
@@ -82,6 +94,8 @@ if TYPE_CHECKING:
         environments,
         errors,
         experiments,
+        kernels,
+        maps,
         metrics,
         plots,
         policies,
@@ -92,9 +106,13 @@ if TYPE_CHECKING:
     )
     from boirl.demonstrations import Demonstrations
     from boirl.environments import TabularMDP
+    from boirl.environments.road_files import load_road_network
+    from boirl.environments.town import generate_town
     from boirl.policies import TabularSolver
     from boirl.problem import Problem, TabularProblem
     from boirl.problems import load_problem
+    from boirl.problems.recursive_logit import recursive_logit_problem
+    from boirl.problems.roads import road_problem
     from boirl.rewards import CallableReward, LinearReward, LogisticReward, RewardFamily
     from boirl.sampler import RewardSampler
     from boirl.solutions import RewardSet

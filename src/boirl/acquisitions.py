@@ -26,8 +26,9 @@ from scipy.stats import qmc
 from torch import Tensor
 
 from boirl.errors import InvalidInputError
+from boirl.kernels import KERNELS
 from boirl.projections import Identity
-from boirl.surrogates import KERNELS, FittedSurrogate, Surrogate
+from boirl.surrogates import FittedSurrogate, Surrogate
 from boirl.types import Box, FloatArray
 
 RAW_SAMPLES = 1024

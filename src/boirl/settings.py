@@ -11,6 +11,7 @@ import numpy as np
 from boirl.acquisitions import get_acquisition
 from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError
+from boirl.kernels import get_kernel
 from boirl.problem import Problem
 from boirl.projections import (
     PROJECTIONS,
@@ -19,7 +20,7 @@ from boirl.projections import (
     choose_demonstrations,
     sample_rollouts,
 )
-from boirl.surrogates import Surrogate, get_kernel
+from boirl.surrogates import Surrogate
 from boirl.warping import SCALES
 
 PROJECTION_STREAM = 1

@@ -17,11 +17,12 @@ from scipy.spatial.distance import squareform
 from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError, StorageError
 from boirl.files import read_arrays, write_arrays
+from boirl.kernels import get_kernel
 from boirl.problem import Problem
 from boirl.problems import load_problem
 from boirl.projections import Identity, LogRho, Projection
 from boirl.settings import SearchSettings
-from boirl.surrogates import FittedSurrogate, Surrogate, get_kernel
+from boirl.surrogates import FittedSurrogate, Surrogate
 from boirl.types import FloatArray, IntArray
 
 FORMAT = 1

@@ -6,9 +6,9 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -18,16 +18,14 @@ from botorch.models.transforms.input import ChainedInputTransform, InputTransfor
 from botorch.models.transforms.outcome import Standardize
 from botorch.optim.fit import fit_gpytorch_mll_scipy
 from gpytorch.constraints import GreaterThan
-from gpytorch.kernels import Kernel, MaternKernel, PolynomialKernel, RBFKernel, ScaleKernel
 from gpytorch.likelihoods import GaussianLikelihood
 from gpytorch.mlls import ExactMarginalLogLikelihood
-from gpytorch.priors import GammaPrior, LogNormalPrior
 from linear_operator.utils.cholesky import psd_safe_cholesky
 from linear_operator.utils.errors import NanError, NotPSDError
 from linear_operator.utils.warnings import NumericalWarning
 from torch import Tensor
 
-from boirl.errors import InvalidInputError
+from boirl.kernels import Amplitudes, KernelSpec
 from boirl.projections.base import SATURATED_RANGE, Projection
 from boirl.types import Box, FloatArray
 from boirl.warping import SCALES, Compress, OutputScale, Scale
@@ -64,115 +62,6 @@ def single_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(threads)
-
-
-class Amplitudes(NamedTuple):
-    """Hyperparameters of a fitted kernel."""
-
-    lengthscale: float
-    stationary: float
-    linear: float
-    offset: float
-
-
-@dataclass(frozen=True)
-class KernelSpec:
-    """A kernel by name, and the options it may be varied with.
-
-    Args:
-        name: As on the command line.
-        projected: Whether it works on the rho-projection, or else on theta.
-        smoothness: `nu` of a Matern kernel (1.5 as in the paper, or 2.5); None for an RBF.
-        linear: Whether a linear kernel is added, which finds the slope of the landscape from a
-            handful of evaluations.
-    """
-
-    name: str
-    projected: bool
-    smoothness: float | None = None
-    linear: bool = False
-
-    def __post_init__(self) -> None:
-        if self.smoothness not in (None, 1.5, 2.5):
-            raise InvalidInputError(
-                f"the smoothness of a Matern kernel is {self.smoothness}; expected 1.5 or 2.5"
-            )
-
-    def build(self) -> Kernel:
-        """The GPyTorch kernel on inputs scaled to the unit cube, one lengthscale for all."""
-        # The priors are wide. They keep an amplitude or the lengthscale from running to 0 or
-        # infinity on few evaluations, where a later warm start would find no slope to return by.
-        lengthscale = LogNormalPrior(loc=0.0, scale=1.5)
-        base: Kernel = (
-            RBFKernel(lengthscale_prior=lengthscale)
-            if self.smoothness is None
-            else MaternKernel(nu=self.smoothness, lengthscale_prior=lengthscale)
-        )
-        kernel: Kernel = ScaleKernel(base, outputscale_prior=GammaPrior(2.0, 0.15))
-        if self.linear:
-            linear = PolynomialKernel(power=1)
-            kernel = kernel + ScaleKernel(linear, outputscale_prior=GammaPrior(2.0, 0.15))
-        return kernel
-
-    def amplitudes(self, kernel: Kernel) -> Amplitudes:
-        """The hyperparameters of a kernel that `build` made, as plain numbers."""
-        stationary, linear = kernel.kernels if self.linear else (kernel, None)
-        return Amplitudes(
-            lengthscale=stationary.base_kernel.lengthscale.item(),
-            stationary=stationary.outputscale.item(),
-            linear=0.0 if linear is None else linear.outputscale.item(),
-            offset=0.0 if linear is None else linear.base_kernel.offset.item(),
-        )
-
-    def covariance(self, a: Tensor, b: Tensor, amplitudes: Amplitudes) -> Tensor:
-        """What the GPyTorch kernel gives for latent points `n x K` and `m x K`: `n x m`.
-
-        Written out because a search spends most of its time here, and GPyTorch's general
-        machinery costs several times the arithmetic at these sizes.
-        """
-        product = a @ b.mT
-        squared = a.square().sum(-1, keepdim=True) + b.square().sum(-1) - 2.0 * product
-        squared = squared.clamp_min(1e-30) / amplitudes.lengthscale**2
-        if self.smoothness is None:
-            stationary = torch.exp(-0.5 * squared)
-        else:
-            scaled = (2.0 * self.smoothness * squared).sqrt()
-            polynomial = 1.0 + scaled
-            if self.smoothness == 2.5:
-                polynomial = polynomial + scaled.square() / 3.0
-            stationary = polynomial * torch.exp(-scaled)
-        covariance = amplitudes.stationary * stationary
-        if self.linear:
-            covariance = covariance + amplitudes.linear * (product + amplitudes.offset)
-        return covariance
-
-    def variance(self, at: Tensor, amplitudes: Amplitudes) -> Tensor:
-        """The diagonal of `covariance(at, at)`: `n`."""
-        squared = at.square().sum(-1) + amplitudes.offset
-        return amplitudes.stationary + amplitudes.linear * squared
-
-
-KERNELS = {
-    "rho-rbf": KernelSpec("rho-rbf", projected=True, linear=True),
-    "rbf": KernelSpec("rbf", projected=False),
-    "matern": KernelSpec("matern", projected=False, smoothness=1.5),
-}
-
-
-def get_kernel(
-    name: str, smoothness: float | None = None, linear: bool | None = None
-) -> KernelSpec:
-    """The kernel of this name, with its defaults replaced where an option is given."""
-    if name not in KERNELS:
-        raise InvalidInputError(
-            f"there is no kernel {name!r}; expected one of {', '.join(KERNELS)}"
-        )
-    kernel = KERNELS[name]
-    if smoothness is not None:
-        if kernel.smoothness is None:
-            raise InvalidInputError(f"kernel {name!r} has no smoothness; only 'matern' has one")
-        kernel = replace(kernel, smoothness=smoothness)
-    return kernel if linear is None else replace(kernel, linear=linear)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,8 @@ from botorch.models import SingleTaskGP
 from botorch.models.transforms.input import InputTransform
 
 import boirl.projections
+from boirl.kernels import KernelSpec
 from boirl.projections import Identity, LogRho, Projection, Rho
-from boirl.surrogates import KernelSpec
 
 PROJECTIONS = {
     "identity": lambda problem, log_rho: Identity(problem.box),

@@ -201,6 +201,7 @@ def recursive_logit_problem(
         choice=choice,
         reward=LinearReward(features, feature_weights(bounds), "state_action"),
         demonstrations=Demonstrations.from_trajectories(trajectories),
+        name="trips",
     )
 
 

@@ -118,6 +118,7 @@ def road_problem(
         demonstrations=trips_to_demonstrations(network, destination, trips),
         solver=TabularSolver(bellman),
         horizon=HORIZON,
+        name="trips",
         network=network,
         destination=destination,
     )
