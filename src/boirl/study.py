@@ -16,6 +16,7 @@ from boirl.acquisitions import get_acquisition
 from boirl.errors import BoirlError, InvalidInputError
 from boirl.growth import GrowingRollouts
 from boirl.initial import Design, initial_thetas
+from boirl.interrupts import remembered_interrupts
 from boirl.problem import Problem
 from boirl.progress import SearchProgress
 from boirl.sampler import RewardSampler, theta_of
@@ -146,7 +147,10 @@ class Study:
         """
         if evaluations < 1:
             raise InvalidInputError(f"evaluations is {evaluations}; expected at least 1")
-        with SearchProgress(evaluations, enabled=progress) as bar:
+        with (
+            remembered_interrupts() as raise_if_interrupted,
+            SearchProgress(evaluations, enabled=progress) as bar,
+        ):
             for trial in self.trials:
                 bar.advance(trial.value, resumed=True)
             while len(self.trials) < evaluations:
@@ -155,6 +159,7 @@ class Study:
                     evaluation = self.problem.evaluate(question.theta, seed=self.settings.seed)
                 self.tell(question, evaluation)
                 bar.advance(evaluation.nll if evaluation.ok else None)
+                raise_if_interrupted()
         return self.result()
 
     def result(self) -> RewardSet:
