@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
+import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import boirl
 from boirl.demonstrations import Demonstrations
 from boirl.environments import TabularMDP
 from boirl.errors import BoirlWarning, DemonstrationError, InvalidInputError, SolverError
@@ -229,3 +231,14 @@ def test_problems_by_name_follow_from_their_seed():
 def test_unknown_problems_and_options_are_named(name, options, message):
     with pytest.raises(InvalidInputError, match=message):
         load_problem(name, **options)
+
+
+def test_a_batch_on_many_states_without_a_finite_reward_is_all_nan():
+    town = boirl.load_problem("road-network", n_links=300, n_demonstrations=5)
+    assert town.mdp.n_states > 500
+    infinite = boirl.CallableReward(
+        lambda theta, transitions: theta[:, :1] * torch.full((len(transitions),), torch.inf),
+        {"weight": (1.0, 2.0)},
+    )
+    problem = boirl.TabularProblem(town.mdp, infinite, town.demonstrations)
+    assert np.isnan(problem.nll_batch([[1.0], [2.0]])).all()

@@ -160,6 +160,8 @@ class TabularProblem(Problem[TabularPolicy]):
         nll = np.full(len(thetas), np.nan)
         rewards = self.mdp.expected_rewards(self.reward, thetas)
         finite = np.isfinite(rewards).all(axis=(1, 2))
+        if not finite.any():
+            return nll
         solution = self.solver.solve_batch(self.mdp, rewards[finite])
         solved = negative_log_likelihoods(solution.log_policies, self.demonstrations)
         nll[finite] = np.where(solution.converged, solved, np.nan)
