@@ -26,7 +26,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed; name one with: make PYTHON=python3.11")'
 	@$(PYTHON) -m venv .venv
 	@$(PIP) torch==2.13.0
-	@$(PIP) --editable ".[dev]"
+	@$(PIP) --editable ".[rl,dev]"
 	@touch $@
 
 demo: $(INSTALLED)

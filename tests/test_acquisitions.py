@@ -145,6 +145,50 @@ def test_the_border_of_the_set_is_where_doubt_is_largest(valley):
     assert abs(mean[0] - (1.0 + tolerance) * surrogate.nll.min()) <= 1.96 * sd[0] + 1e-3
 
 
+def _noisy_valley(noise, seed=0, size=24, lucky=True):
+    """The valley under noise; one of four evaluations of (0.9, 0.1), a poor theta, is lucky."""
+    box = Box(("a", "b"), np.zeros(2), np.ones(2))
+    rng = np.random.default_rng(seed)
+    thetas = np.concatenate([rng.random((size - 4, 2)), np.full((4, 2), [0.9, 0.1])])
+    nll = 10.0 * ((thetas - [0.3, 0.6]) ** 2).sum(axis=1) + noise * rng.standard_normal(size)
+    if lucky:
+        nll[-1] = nll.min() - noise
+    fitted = Surrogate(KERNELS["rbf"], Identity(box), box, "linear").fit(
+        thetas, nll, nll_se=np.full(size, noise)
+    )
+    return fitted, Incumbent(thetas[fitted.best_index], float(fitted.level.min()))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("acquisition", [log_ei, improve_explore])
+def test_luck_is_not_chased(acquisition, seed):
+    surrogate, incumbent = _noisy_valley(1.0, seed)
+    assert surrogate.best_output > surrogate.nll.min()
+    proposal = acquisition(surrogate, incumbent, np.random.default_rng(0))
+    assert np.abs(proposal.unit - [0.9, 0.1]).max() > 0.1
+
+
+def test_close_ups_work_under_noise():
+    surrogate, incumbent = _noisy_valley(0.2)
+    assert ROLES[surrogate.size % len(ROLES)] == "refine"
+    proposal = improve_explore(surrogate, incumbent, np.random.default_rng(0))
+    assert proposal.purpose == "refine"
+    np.testing.assert_allclose(proposal.unit, [0.3, 0.6], atol=0.25)
+
+
+def test_improvements_within_the_noise_are_not_worth_an_evaluation():
+    for noise in (0.1, 1.0):
+        surrogate, _ = _noisy_valley(noise, lucky=False)
+        assert 0.25 * noise <= surrogate.resolution <= 0.5 * noise
+    exact = _noisy_valley(1e-6, lucky=False)[0]
+    assert exact.resolution == pytest.approx(1e-3 * exact.nll.std(ddof=1))
+
+
+def test_the_border_of_the_set_is_above_the_expected_best():
+    surrogate, _ = _noisy_valley(1.0)
+    assert MarginalDoubt(surrogate, 0.0).limit == pytest.approx(surrogate.best_output)
+
+
 def test_random_ignores_the_surrogate(valley):
     _, incumbent = valley
     proposal = ACQUISITIONS["random"](None, incumbent, np.random.default_rng(0))

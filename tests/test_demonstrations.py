@@ -106,7 +106,7 @@ def test_rows_of_next_states_are_counted():
         ([([0], [0]), ([0, 1, 2], [0])], "trajectory 1 has 3 states and 1 actions"),
         ([([0], [0], [1]), ([0], [0], [1, 1])], "trajectory 1 has 2 next states and 1 actions"),
         ([([0], [0]), ([0],)], "trajectory 1 has 1 parts"),
-        ([([0], [0]), ([[0]], [0])], r"trajectory 1 holds an array of shape \(1, 1\)"),
+        ([([0], [0]), ([[0]], [0])], r"trajectory 1 has states of shape \(1, 1\)"),
         ([([0], [0]), (["left"], [0])], "trajectory 1 holds something that is not a number"),
         ([([0], [0]), ([0, np.nan], [0, 0])], "trajectory 1, step 1: found nan"),
         ([([0], [0]), ([0, 1], [0, np.inf])], "trajectory 1, step 1: found inf"),

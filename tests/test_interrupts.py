@@ -44,9 +44,9 @@ def test_a_search_stops_after_the_evaluation_in_which_an_interrupt_was_lost(monk
     problem = boirl.load_problem("gridworld")
     evaluate = type(problem).evaluate
 
-    def evaluate_and_lose_an_interrupt(self, theta, seed=None):
+    def evaluate_and_lose_an_interrupt(self, theta, seed, report):
         interrupt_and_lose_it()
-        return evaluate(self, theta, seed)
+        return evaluate(self, theta, seed, report)
 
     monkeypatch.setattr(type(problem), "evaluate", evaluate_and_lose_an_interrupt)
     study = boirl.Study(problem)

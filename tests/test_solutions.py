@@ -1,5 +1,7 @@
 """The set of rewards: tolerances, groups, posterior, files."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -81,6 +83,70 @@ def test_first_is_the_search_cut_short(found):
     short = found.first(5)
     assert len(short) == len(short.failures) == 5
     np.testing.assert_array_equal(short.thetas, found.thetas[:5])
+
+
+def test_standard_errors_are_zero_unless_told_and_are_kept(found, tmp_path):
+    assert found.nll_se.tolist() == [0.0] * 25
+    told = replace(found, nll_se=np.linspace(0.0, 1.0, 25))
+    np.testing.assert_array_equal(told.first(5).nll_se, told.nll_se[:5])
+    told.save(tmp_path / "rewards.npz")
+    loaded = boirl.RewardSet.load(tmp_path / "rewards.npz")
+    np.testing.assert_array_equal(loaded.nll_se, told.nll_se)
+    np.testing.assert_array_equal(loaded.posterior(found.best), told.posterior(found.best))
+    with pytest.raises(InvalidInputError, match="nll_se of evaluation 3 is -1"):
+        replace(found, nll_se=np.where(np.arange(25) == 3, -1.0, 0.0))
+
+
+def test_a_file_without_standard_errors_is_of_exact_evaluations(found, tmp_path):
+    path = tmp_path / "rewards.npz"
+    found.save(path)
+    arrays = dict(np.load(path))
+    del arrays["nll_se"]
+    np.savez(path, **arrays)
+    assert boirl.RewardSet.load(path).nll_se.tolist() == [0.0] * 25
+
+
+def test_what_an_evaluation_would_tell_is_less_sure_than_the_nll(found):
+    told = replace(found, nll_se=np.full(25, 2.0))
+    for theta in (found.best, found.thetas):
+        mean, sd = told.posterior(theta)
+        again, observed = told.posterior(theta, observed=True)
+        np.testing.assert_array_equal(mean, again)
+        assert np.all(np.asarray(observed) >= np.hypot(sd, 2.0))
+
+
+def test_the_expected_best_is_the_best_where_evaluations_are_exact(found):
+    with_failure = np.where(np.arange(25) == 0, np.nan, found.nll)
+    for exact in (found, replace(found, nll=with_failure)):
+        assert exact.expected_best_index == exact.best_index
+        np.testing.assert_array_equal(exact.expected_best, exact.best)
+
+
+def test_the_expected_best_is_not_a_lucky_evaluation(found):
+    # A poor reward among equals comes out best, once.
+    poor = int(found.nll.argmax())
+    repeated = np.concatenate([np.arange(25), [poor] * 5])
+    nll = found.nll[repeated]
+    nll[0], nll[-1] = np.nan, found.nll.min() - 1.0
+    lucky = replace(
+        found,
+        thetas=found.thetas[repeated],
+        nll=nll,
+        seconds=found.seconds[repeated],
+        failures=(None,) * 30,
+        nll_se=np.full(30, 20.0),
+    )
+    assert lucky.best_index == 29
+    expected = lucky.expected_best_index
+    assert np.isfinite(lucky.nll[expected])
+    assert found.nll[repeated[expected]] < np.median(found.nll)
+
+
+def test_groups_are_as_wide_as_the_problem_has_it(found, monkeypatch):
+    monkeypatch.setattr(type(found.problem), "same_behaviour", 1.0, raising=False)
+    assert len(found.groups(tolerance=0.5)) == 1
+    monkeypatch.setattr(type(found.problem), "same_behaviour", 1e-6, raising=False)
+    assert len(found.groups(tolerance=0.5)) == len(found.groups(tolerance=0.5, distance=1e-6)) > 1
 
 
 def test_print_is_readable(found):

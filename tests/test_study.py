@@ -17,7 +17,7 @@ from sqlalchemy import event
 import boirl
 from boirl.errors import BoirlError, InvalidInputError, SaturationWarning, StorageError
 from boirl.experiments.gridworld_efficiency import run_trial
-from boirl.sampler import PURPOSE, pending_thetas
+from boirl.sampler import PURPOSE, observations, pending_thetas
 from boirl.study import Study
 from boirl.types import Evaluation
 
@@ -71,7 +71,7 @@ def test_an_interrupted_evaluation_is_taken_up_again(problem, uninterrupted, mon
     evaluate = type(problem).evaluate
     calls = []
 
-    def interrupted(self, theta, seed=None):
+    def interrupted(self, theta, seed=None, report=None):
         calls.append(theta)
         if len(calls) == 4:
             raise KeyboardInterrupt
@@ -88,7 +88,7 @@ SLOW_SEARCH = """
 import sys, time, boirl
 problem = boirl.load_problem("gridworld")
 evaluate = type(problem).evaluate
-def slow(self, theta, seed=None):
+def slow(self, theta, seed=None, report=None):
     time.sleep(0.3)
     return evaluate(self, theta, seed)
 type(problem).evaluate = slow
@@ -165,7 +165,7 @@ def test_ask_and_tell_with_numbers(problem):
 def test_a_failed_evaluation_is_kept_with_its_reason_and_survived(problem, monkeypatch):
     evaluate = type(problem).evaluate
 
-    def sometimes(self, theta, seed=None):
+    def sometimes(self, theta, seed=None, report=None):
         if theta[1] > 0:
             return Evaluation(tuple(theta), float("nan"), failure="the motor caught fire")
         return evaluate(self, theta, seed)
@@ -178,6 +178,60 @@ def test_a_failed_evaluation_is_kept_with_its_reason_and_survived(problem, monke
     assert {found.failures[i] for i in np.flatnonzero(failed)} == {"the motor caught fire"}
     assert np.isfinite(found.posterior(found.thetas)[0]).all()
     assert len(np.unique(found.thetas, axis=0)) == 15
+
+
+def test_standard_errors_reach_the_surrogate_and_the_result(problem):
+    study = Study(problem, seed=5, n_initial=3)
+    told = [0.5, 0.0, 0.7, 0.9]
+    for error in told:
+        question = study.ask()
+        study.tell(
+            question, Evaluation(question.theta, problem.evaluate(question.theta).nll, error)
+        )
+    assert study.result().nll_se.tolist() == told
+    assert study.result().fitted.given_noise.all()
+    assert observations(study.trials, problem.box).nll_se.tolist() == told
+
+
+def test_standard_errors_change_what_is_proposed(problem):
+    proposals = []
+    for error in (0.0, 20.0):
+        study = Study(problem, seed=5, n_initial=5)
+        for _ in range(5):
+            question = study.ask()
+            nll = problem.evaluate(question.theta).nll
+            study.tell(question, Evaluation(question.theta, nll, error))
+        proposals.append(study.ask().theta)
+    assert proposals[0] != proposals[1]
+
+
+def test_the_standard_error_of_a_failed_evaluation_is_unknown(problem):
+    study = Study(problem, seed=5, n_initial=3)
+    for outcome in (
+        (30.0, 0.5, None),
+        (np.nan, np.nan, "the motor caught fire"),
+        (40.0, 0.5, None),
+    ):
+        nll, error, failure = outcome
+        question = study.ask()
+        study.tell(question, Evaluation(question.theta, nll, error, failure=failure))
+    seen = observations(study.trials, problem.box)
+    assert seen.nll.tolist() == [30.0, 40.0, 40.0]
+    assert seen.nll_se.tolist() == [0.5, 0.0, 0.5]
+    study.ask()
+
+
+@pytest.mark.parametrize("wrong", [np.nan, -1.0])
+def test_an_impossible_standard_error_is_told(problem, wrong):
+    study = Study(problem, seed=5, n_initial=1)
+    question = study.ask()
+
+    def tell_and_go_on():
+        study.tell(question, Evaluation(question.theta, 30.0, wrong))
+        study.ask()
+
+    with pytest.raises(InvalidInputError, match=r"nll_se .*expected a finite number"):
+        tell_and_go_on()
 
 
 def test_a_diverged_solver_is_a_failed_evaluation():

@@ -17,17 +17,24 @@ _HOMES = {
     "CallableReward": "rewards",
     "Demonstrations": "demonstrations",
     "Evaluation": "types",
+    "GymProblem": "gym_problem",
+    "GymSimulator": "environments.gym_simulator",
     "LinearReward": "rewards",
     "LogisticReward": "rewards",
+    "PPO": "policies.stable_baselines",
     "Parameter": "types",
     "Problem": "problem",
     "RewardFamily": "rewards",
     "RewardSampler": "sampler",
     "RewardSet": "solutions",
+    "SAC": "policies.stable_baselines",
     "Study": "study",
+    "TRPO": "policies.stable_baselines",
     "TabularMDP": "environments",
     "TabularProblem": "problem",
     "TabularSolver": "policies",
+    "VectorPPO": "policies.ppo",
+    "demonstrate": "gym_problem",
     "explore": "study",
     "generate_town": "environments.town",
     "load_problem": "problems",
@@ -56,17 +63,24 @@ __all__ = [
     "CallableReward",
     "Demonstrations",
     "Evaluation",
+    "GymProblem",
+    "GymSimulator",
     "LinearReward",
     "LogisticReward",
+    "PPO",
     "Parameter",
     "Problem",
     "RewardFamily",
     "RewardSampler",
     "RewardSet",
+    "SAC",
     "Study",
+    "TRPO",
     "TabularMDP",
     "TabularProblem",
     "TabularSolver",
+    "VectorPPO",
+    "demonstrate",
     "explore",
     "generate_town",
     "load_problem",
@@ -106,9 +120,13 @@ if TYPE_CHECKING:
     )
     from boirl.demonstrations import Demonstrations
     from boirl.environments import TabularMDP
+    from boirl.environments.gym_simulator import GymSimulator
     from boirl.environments.road_files import load_road_network
     from boirl.environments.town import generate_town
+    from boirl.gym_problem import GymProblem, demonstrate
     from boirl.policies import TabularSolver
+    from boirl.policies.ppo import VectorPPO
+    from boirl.policies.stable_baselines import PPO, SAC, TRPO
     from boirl.problem import Problem, TabularProblem
     from boirl.problems import load_problem
     from boirl.problems.recursive_logit import recursive_logit_problem

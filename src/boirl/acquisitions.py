@@ -62,7 +62,10 @@ HOPELESS = 1.0
 
 
 class Incumbent(NamedTuple):
-    """The best evaluation so far: theta in the unit cube, `d`, and its NLL."""
+    """The best evaluation so far: theta in the unit cube, `d`, and its NLL.
+
+    Where evaluations are noisy: the one with the lowest posterior mean, and that.
+    """
 
     unit: FloatArray
     nll: float
@@ -79,10 +82,14 @@ Acquisition = Callable[[FittedSurrogate, Incumbent, np.random.Generator], Propos
 
 
 class MarginalLogEI(LogExpectedImprovement):
-    """BoTorch's log expected improvement on the fast marginals of a surrogate."""
+    """BoTorch's log expected improvement on the fast marginals of a surrogate.
 
-    def __init__(self, surrogate: FittedSurrogate) -> None:
-        super().__init__(surrogate.model, best_f=surrogate.best_output, maximize=False)
+    On the best output that the surrogate knows, or on another one.
+    """
+
+    def __init__(self, surrogate: FittedSurrogate, best: float | None = None) -> None:
+        best = surrogate.best_output if best is None else best
+        super().__init__(surrogate.model, best_f=best, maximize=False)
         self.surrogate = surrogate
 
     def _mean_and_sigma(
@@ -108,7 +115,7 @@ class MarginalDoubt(AnalyticAcquisitionFunction):
     def __init__(self, surrogate: FittedSurrogate, tolerance: float) -> None:
         super().__init__(surrogate.model)
         self.surrogate = surrogate
-        best = surrogate.nll.min()
+        best = surrogate.level.min()
         self.limit = float(surrogate.output.forward(best + tolerance * abs(best)))
 
     def forward(self, X: Tensor) -> Tensor:
@@ -140,9 +147,10 @@ def improve_explore(
     """The most improving theta or, where no improvement can be resolved, a telling one.
 
     The surrogate takes standardised outputs for noisy with at least the noise floor. An expected
-    improvement below that standard deviation is within the noise. Evaluations then go to the theta
-    that is least known and, every third, to the one that would be best if luck had it: a surrogate
-    of the whole landscape may be a little off in the deepest valley.
+    improvement below that standard deviation, or a quarter of that of noisier evaluations, is
+    within the noise. Evaluations then go to the theta that is least known and, every third, to the
+    one that would be best if luck had it: a surrogate of the whole landscape may be a little off in
+    the deepest valley.
     """
     settled = surrogate.size >= SETTLED * surrogate.box.dimension
     role = ROLES[surrogate.size % len(ROLES)] if settled else "improve"
@@ -171,22 +179,28 @@ def _refine(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal | 
     around the best that they span: near a minimum, the NLL is smooth in theta whatever the
     projection makes of it. The best are the better half, or as many as a quadratic function has
     coefficients and a few more. The surrogate of the whole box, which knows the others, has a veto.
+
+    Where evaluations are noisy, the whole surrogate says which are the best, lest it be the lucky
+    ones, and the improvement is one on the lowest posterior mean of the close-up.
     """
     worth = REFINEMENT * surrogate.resolution * surrogate.nll_per_output
-    as_good = surrogate.nll <= surrogate.nll.min() + worth
+    as_good = surrogate.level <= surrogate.level.min() + worth
     if surrogate.size - int(as_good.argmax()) > STANDS:
         return None
     box, dimension = surrogate.box, surrogate.box.dimension
     enough = (dimension + 1) * (dimension + 2) // 2 + dimension
     count = min(enough, max(dimension + 2, surrogate.size // 2))
-    best = np.argsort(surrogate.nll, kind="stable")[:count]
-    thetas, nll = surrogate.thetas[best], surrogate.nll[best]
+    best = np.argsort(surrogate.level, kind="stable")[:count]
+    thetas, nll, nll_se = surrogate.thetas[best], surrogate.nll[best], surrogate.nll_se[best]
     reach = np.maximum(np.abs(thetas - thetas[0]).max(axis=0), LEAST_REACH * (box.high - box.low))
     low, high = np.maximum(box.low, thetas[0] - reach), np.minimum(box.high, thetas[0] + reach)
     part = Box(box.names, low, high)
-    close_up = Surrogate(KERNELS["rbf"], Identity(part), part, "linear").fit(thetas, nll)
-    centre = Incumbent(part.to_unit(thetas[0]), float(nll[0]))
-    local, log_improvement = maximise(MarginalLogEI(close_up), centre, rng)
+    close_up = Surrogate(KERNELS["rbf"], Identity(part), part, "linear").fit(
+        thetas, nll, nll_se=nll_se
+    )
+    lowest = float((close_up.posterior(thetas)[0] if surrogate.noisy else nll).min())
+    centre = Incumbent(part.to_unit(thetas[0]), lowest)
+    local, log_improvement = maximise(MarginalLogEI(close_up, lowest), centre, rng)
     if log_improvement <= math.log(worth):
         return None
     unit = np.clip(box.to_unit(part.from_unit(local)), 0.0, 1.0)

@@ -151,6 +151,7 @@ def run(
         initial=_initial(initial),
         storage=storage,
         name=study,
+        policies=None if out is None else out / "policies",
     )
     done = len(search.trials)
     if done >= evaluations:
@@ -181,6 +182,7 @@ def run(
 def evaluate(
     problem: Name,
     theta: Annotated[str, typer.Argument(help="Parameters with commas between, such as 1.25,5,0.")],
+    seed: Annotated[int, typer.Option(help="Seeds a policy that is learned.")] = 0,
     bellman: Bellman = None,
     demonstrations: DemonstrationFile = None,
     data: Data = None,
@@ -192,10 +194,12 @@ def evaluate(
     """
     chosen = _load(problem, demonstrations, bellman=bellman, data=data, box=box)
     parsed = _theta(theta)
-    evaluation = chosen.evaluate(parsed)
+    with _Learning("learning") as report:
+        evaluation = chosen.evaluate(parsed, seed=seed, report=report)
     if not evaluation.ok:
         raise BoirlError(str(evaluation.failure))
-    console.print(f"NLL   {evaluation.nll:.6f} (mean a trajectory)")
+    error = f" ± {evaluation.nll_se:.6f}" if evaluation.nll_se else ""
+    console.print(f"NLL   {evaluation.nll:.6f}{error} (mean a trajectory)")
     if chosen.truth is not None:
         expert = chosen.esor(chosen.truth)
         console.print(f"ESOR  {chosen.esor(parsed):.6f} (expert {expert:.6f})")
@@ -215,6 +219,60 @@ def show(
     console.print(str(found), markup=False)
     if out is not None:
         _draw(found, out)
+
+
+@app.command()
+def demonstrate(
+    problem: Name,
+    out: Annotated[Path, typer.Option(help="The .npz file to write.")],
+    seed: Annotated[int, typer.Option(help="Seeds the demonstrator and what it does.")] = 0,
+    count: Annotated[
+        int | None, typer.Option(min=1, help="Trajectories.", show_default="the problem's own")
+    ] = None,
+) -> None:
+    """Write demonstrations of a problem whose demonstrator is simulated.
+
+    Example: boirl demonstrate point-mass-maze --seed 1 --out demonstrations.npz
+    """
+    chosen = _load(problem, None, seed=seed, n_demonstrations=count)
+    chosen.demonstrations.save(out)
+    console.print(f"{len(chosen.demonstrations)} trajectories: {out}", markup=False)
+
+
+@app.command()
+def film(
+    file: Annotated[Path, typer.Argument(help="A rewards.npz that `boirl run --out` wrote.")],
+    out: Annotated[Path, typer.Option(help="The film to write, .gif or (with ffmpeg) .mp4.")],
+    evaluation: Annotated[
+        int | None,
+        typer.Option(help="Number of the evaluation, from 0.", show_default="the best"),
+    ] = None,
+    episodes: Annotated[int, typer.Option(min=1, help="Roll-outs to show.")] = 12,
+    seed: Annotated[int, typer.Option(help="Seeds the roll-outs.")] = 0,
+    camera: Annotated[
+        bool, typer.Option(help="Let the environment draw the pictures, in place of paths.")
+    ] = False,
+) -> None:
+    """Film what the policy of a reward does, in an environment where policies are learned.
+
+    Example: boirl film results/rewards.npz --evaluation 7 --out film.gif
+    """
+    from boirl.paths import has_paths, save_film
+    from boirl.solutions import RewardSet
+
+    found = RewardSet.load(file)
+    if not has_paths(found.problem):
+        raise InvalidInputError(
+            f"problem {found.problem.name!r} is not played in an environment; there is no film"
+        )
+    number = found.best_index if evaluation is None else evaluation
+    if not 0 <= number < len(found):
+        raise InvalidInputError(
+            f"there is no evaluation {number}; expected a number from 0 to {len(found) - 1}"
+        )
+    with errors.status("filming"):
+        path = save_film(found.problem, found.thetas[number], out, episodes, seed, camera)
+    console.print(f"film: {path}", markup=False)
 
 
 @app.command()
@@ -341,10 +399,27 @@ def _load(name: str, demonstrations: Path | None, **options: Any) -> Any:
     given = {key: value for key, value in options.items() if value is not None}
     if "data" in given:
         given["data"] = str(given["data"].resolve())
-    problem = load_problem(name, **given)
+    with _Learning("learning to demonstrate") as report:
+        problem = load_problem(name, report, **given)
     if demonstrations is not None:
         problem = problem.with_demonstrations(Demonstrations.load(demonstrations))
     return problem
+
+
+class _Learning(Progress):
+    """A bar that appears with the first report, for what is learned before a search."""
+
+    def __init__(self, title: str) -> None:
+        columns = (TextColumn(title), BarColumn(), TextColumn("{task.fields[message]}"))
+        super().__init__(*columns, console=errors, transient=True)
+        self._task = self.add_task(title, total=1.0, message="", visible=False)
+
+    def __enter__(self) -> Any:
+        super().__enter__()
+        return self.report
+
+    def report(self, share: float, message: str) -> None:
+        self.update(self._task, completed=share, message=message, visible=True)
 
 
 def _initial(given: list[str] | None) -> Any:
@@ -368,10 +443,13 @@ def _theta(text: str) -> list[float]:
 
 def _draw(found: Any, folder: Path) -> None:
     from boirl.maps import has_map, save_maps
+    from boirl.paths import has_paths, save_paths
     from boirl.plots import save_figures
 
     with errors.status("drawing"):
         paths = save_figures(found, folder)
         if has_map(found.problem):
             paths += save_maps(found, folder)
+        if has_paths(found.problem):
+            paths += save_paths(found, folder)
     console.print("pictures: " + " ".join(map(str, paths)), markup=False)

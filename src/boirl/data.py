@@ -9,13 +9,16 @@ import hashlib
 import http.client
 import os
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
 
 from boirl.environments.road_files import TEXT_FILES
 from boirl.errors import InvalidInputError, StorageError
-from boirl.files import make_folder, write_bytes
+from boirl.files import make_folder, read_arrays, write_arrays, write_bytes
 
 CACHE_VARIABLE = "BOIRL_CACHE"
 TIMEOUT_SECONDS = 60
@@ -71,6 +74,27 @@ def data_folder(name: str, given: str | os.PathLike[str] | None = None) -> Path:
             "pass data='path/to/folder'"
         )
     return folder
+
+
+def remembered(
+    name: str, key: Hashable, make: Callable[[], dict[str, NDArray[Any]]]
+) -> dict[str, NDArray[Any]]:
+    """Arrays that take long to make: read from the cache, or made now and kept there.
+
+    Args:
+        name: A folder of the cache.
+        key: Everything that the arrays depend on; its `repr` decides.
+        make: Makes them.
+    """
+    path = cache_folder() / name / f"{_checksum(repr(key).encode())[:16]}.npz"
+    if path.exists():
+        try:
+            return read_arrays(path, f"something that {name!r} needs")
+        except StorageError as error:
+            raise StorageError(f"{error}; remove it, and it is made anew") from error
+    arrays = make()
+    write_arrays(path, arrays)
+    return arrays
 
 
 def fetch(

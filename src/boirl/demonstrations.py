@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from boirl.errors import DemonstrationError, InvalidInputError
 from boirl.files import read_arrays, write_arrays
-from boirl.types import IntArray
+from boirl.types import FloatArray, IntArray
 
 UNKNOWN = -1
-"""Next state of a last step that nobody recorded."""
+"""Next state of a last step that nobody recorded; a row of NaN where states are vectors."""
 
 LARGEST = 2.0**53
 """Whole numbers below this are exact in float64."""
@@ -35,25 +35,32 @@ class Demonstrations:
     """A sequence of trajectories of any lengths, stored end to end.
 
     Args:
-        states: The state of every step of every trajectory, `T`.
-        actions: The action taken there, `T`.
-        next_states: The state that followed, `T`; `UNKNOWN` in the last step of a trajectory
-            whose end was not recorded.
+        states: The state of every step of every trajectory: `T` whole numbers, or `T x k` where
+            states (observations) are vectors.
+        actions: The action taken there: `T` whole numbers, or vectors, `T x m`.
+        next_states: The state that followed, as `states`; `UNKNOWN`, or a row of NaN, in the last
+            step of a trajectory whose end was not recorded.
         lengths: The number of steps of each trajectory, `N`, summing to `T`.
+        start_states: What to set a simulator to for each trajectory to begin as it did, `N x q`;
+            None where the first state says it all.
 
     Most people call `from_arrays` or `from_trajectories`.
     """
 
-    states: IntArray
-    actions: IntArray
-    next_states: IntArray
+    states: NDArray[Any]
+    actions: NDArray[Any]
+    next_states: NDArray[Any]
     lengths: IntArray
+    start_states: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        for name in ("states", "actions", "next_states", "lengths"):
-            own = _whole_numbers(getattr(self, name), name)
-            own.setflags(write=False)
-            object.__setattr__(self, name, own)
+        for name in ("states", "actions", "next_states", "lengths", "start_states"):
+            given = getattr(self, name)
+            if given is not None:
+                read = _whole_numbers if name == "lengths" else _numbers
+                own = read(given, name)
+                own.setflags(write=False)
+                object.__setattr__(self, name, own)
         if len(self.lengths) == 0:
             raise DemonstrationError("there are no trajectories; expected at least one")
         empty = np.flatnonzero(self.lengths < 1)
@@ -68,13 +75,31 @@ class Demonstrations:
                 raise DemonstrationError(
                     f"{name} holds {len(values)} steps; expected {total}, the sum of the lengths"
                 )
-            lowest = UNKNOWN if name == "next_states" else 0
-            self._raise_at(values < lowest, values, name, f"a number from {lowest} on")
+            self._check_values(values, name)
+        if self.states.shape[1:] != self.next_states.shape[1:]:
+            raise DemonstrationError(
+                f"states have shape {self.states.shape} and next states "
+                f"{self.next_states.shape}; expected the same"
+            )
+        if self.start_states is not None and len(self.start_states) != len(self.lengths):
+            raise DemonstrationError(
+                f"there are {len(self.start_states)} start states for {len(self.lengths)} "
+                "trajectories; expected one for each"
+            )
         inside = np.flatnonzero(self.step_numbers > 0)
         found, following = self.next_states[inside - 1], self.states[inside]
         torn = np.zeros(total, dtype=bool)
-        torn[inside - 1] = (found != UNKNOWN) & (found != following)
+        torn[inside - 1] = ~self.unknown_ends[inside - 1] & _any(~np.isclose(found, following))
         self._raise_at(torn, self.next_states, "next_states", "the state of the step that follows")
+
+    def _check_values(self, values: NDArray[Any], name: str) -> None:
+        ends = name == "next_states"
+        if values.ndim == 1:
+            lowest = UNKNOWN if ends else 0
+            self._raise_at(values < lowest, values, name, f"a number from {lowest} on")
+            return
+        wrong = _any(np.isinf(values) if ends else ~np.isfinite(values))
+        self._raise_at(wrong, values, name, "finite numbers")
 
     @classmethod
     def from_arrays(
@@ -83,16 +108,18 @@ class Demonstrations:
         """Make demonstrations of one common length from arrays.
 
         Args:
-            states: `N x L`, or `N x (L + 1)` where the state after the last action is known.
-            actions: `N x L`.
-            next_states: `N x L`; where it is left out it follows from `states`.
+            states: `N x L`, or `N x (L + 1)` where the state after the last action is known; with
+                a further axis `k` where states are vectors.
+            actions: `N x L`, or `N x L x m`.
+            next_states: `N x L`, or `N x L x k`; where it is left out it follows from `states`.
         """
         state_rows, action_rows = np.asarray(states), np.asarray(actions)
-        if state_rows.ndim != 2 or action_rows.ndim != 2:
+        if state_rows.ndim not in (2, 3) or action_rows.ndim not in (2, 3):
             raise DemonstrationError(
                 f"states and actions have shapes {state_rows.shape} and {action_rows.shape}; "
-                "expected two-dimensional arrays, a row a trajectory (for trajectories of "
-                "different lengths call Demonstrations.from_trajectories)"
+                "expected two-dimensional arrays, a row a trajectory (three-dimensional ones for "
+                "vectors; for trajectories of different lengths call "
+                "Demonstrations.from_trajectories)"
             )
         if len(state_rows) != len(action_rows):
             raise DemonstrationError(
@@ -102,7 +129,7 @@ class Demonstrations:
         if next_states is None:
             return cls.from_trajectories(zip(state_rows, action_rows, strict=True))
         next_rows = np.asarray(next_states)
-        if next_rows.shape != action_rows.shape:
+        if next_rows.shape[:2] != action_rows.shape[:2]:
             raise DemonstrationError(
                 f"next_states have shape {next_rows.shape} and actions {action_rows.shape}; "
                 "expected the same"
@@ -111,15 +138,18 @@ class Demonstrations:
 
     @classmethod
     def from_trajectories(
-        cls, trajectories: Iterable[Sequence[ArrayLike] | Trajectory]
+        cls,
+        trajectories: Iterable[Sequence[ArrayLike] | Trajectory],
+        start_states: ArrayLike | None = None,
     ) -> Demonstrations:
         """Make demonstrations from `(states, actions)` or `(states, actions, next_states)`.
 
         `states` may hold one state more than there are actions: the one after the last action.
+        States and actions are whole numbers, or vectors (`L x k`).
         """
         parts: list[Trajectory] = []
         for index, trajectory in enumerate(trajectories):
-            given = [_whole_numbers(part, f"trajectory {index}") for part in trajectory]
+            given = [_numbers(part, f"trajectory {index}") for part in trajectory]
             if len(given) not in (2, 3):
                 raise DemonstrationError(
                     f"trajectory {index} has {len(given)} parts; expected states, actions and, "
@@ -140,17 +170,26 @@ class Demonstrations:
                         "actions; expected as many of each"
                     )
             else:
-                next_states = np.full(steps, UNKNOWN)
+                unknown = UNKNOWN if states.ndim == 1 else np.nan
+                next_states = np.full((steps, *states.shape[1:]), unknown, dtype=states.dtype)
                 following = states[1 : steps + 1]
                 next_states[: len(following)] = following
             parts.append(Trajectory(states[:steps], actions, next_states))
         if not parts:
             raise DemonstrationError("there are no trajectories; expected at least one")
+        for index, part in enumerate(parts):
+            for name, own, first in zip(Trajectory._fields, part, parts[0], strict=True):
+                if own.shape[1:] != first.shape[1:]:
+                    raise DemonstrationError(
+                        f"trajectory {index} has {name} of shape {own.shape}, trajectory 0 of "
+                        f"shape {first.shape}; expected all of them alike but for the length"
+                    )
         return cls(
             states=np.concatenate([part.states for part in parts]),
             actions=np.concatenate([part.actions for part in parts]),
             next_states=np.concatenate([part.next_states for part in parts]),
             lengths=np.array([len(part.actions) for part in parts]),
+            start_states=None if start_states is None else np.asarray(start_states),
         )
 
     def __len__(self) -> int:
@@ -172,9 +211,18 @@ class Demonstrations:
         return f"Demonstrations({len(self)} trajectories of {span} steps)"
 
     @cached_property
-    def starts(self) -> IntArray:
-        """First state of every trajectory, `N`."""
+    def starts(self) -> NDArray[Any]:
+        """Where every trajectory starts: its start state or else its first state, a row each."""
+        if self.start_states is not None:
+            return self.start_states
         return self.states[np.cumsum(self.lengths) - self.lengths]
+
+    @cached_property
+    def unknown_ends(self) -> NDArray[np.bool_]:
+        """Whether the next state of a step is unknown, `T`."""
+        if self.next_states.ndim == 1:
+            return self.next_states == UNKNOWN
+        return _any(np.isnan(self.next_states))
 
     @cached_property
     def step_numbers(self) -> IntArray:
@@ -192,7 +240,10 @@ class Demonstrations:
         chosen = np.asarray(indices)
         if chosen.dtype == bool:
             chosen = np.flatnonzero(chosen)
-        return Demonstrations.from_trajectories([self[int(index)] for index in chosen])
+        return Demonstrations.from_trajectories(
+            [self[int(index)] for index in chosen],
+            None if self.start_states is None else self.start_states[chosen],
+        )
 
     @classmethod
     def concatenate(cls, several: Sequence[Demonstrations]) -> Demonstrations:
@@ -202,10 +253,16 @@ class Demonstrations:
             actions=np.concatenate([one.actions for one in several]),
             next_states=np.concatenate([one.next_states for one in several]),
             lengths=np.concatenate([one.lengths for one in several]),
+            start_states=_together([one.start_states for one in several]),
         )
 
     def check_fits(self, n_states: int, n_actions: int) -> None:
         """Raise an error that names the first step outside a problem of this size."""
+        if self.states.ndim != 1 or self.actions.ndim != 1:
+            raise DemonstrationError(
+                f"states have shape {self.states.shape} and actions {self.actions.shape}; expected "
+                "one whole number a step, the index of a state and of an action"
+            )
         for name, limit in (
             ("states", n_states),
             ("actions", n_actions),
@@ -236,22 +293,31 @@ class Demonstrations:
             return cls.from_trajectories(zip(*parts, strict=True))
         return cls.from_arrays(arrays["states"], arrays["actions"], arrays.get("next_states"))
 
-    def to_dict(self) -> dict[str, IntArray]:
-        """The four arrays by name, for a file."""
-        return {
+    def to_dict(self) -> dict[str, NDArray[Any]]:
+        """The arrays by name, for a file."""
+        arrays = {
             "states": self.states,
             "actions": self.actions,
             "next_states": self.next_states,
             "lengths": self.lengths,
         }
+        if self.start_states is not None:
+            arrays["start_states"] = self.start_states
+        return arrays
 
     @classmethod
     def from_dict(cls, arrays: dict[str, NDArray[Any]]) -> Demonstrations:
         """The inverse of `to_dict`."""
-        return cls(arrays["states"], arrays["actions"], arrays["next_states"], arrays["lengths"])
+        return cls(
+            arrays["states"],
+            arrays["actions"],
+            arrays["next_states"],
+            arrays["lengths"],
+            arrays.get("start_states"),
+        )
 
     def _raise_at(
-        self, wrong: NDArray[np.bool_], values: IntArray, name: str, expected: str
+        self, wrong: NDArray[np.bool_], values: NDArray[Any], name: str, expected: str
     ) -> None:
         if wrong.any():
             step = int(np.flatnonzero(wrong)[0])
@@ -261,16 +327,39 @@ class Demonstrations:
             )
 
 
-def _whole_numbers(part: ArrayLike, label: str) -> IntArray:
+def _any(rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether any entry of a row is true, `T`, of `T` or `T x k`."""
+    return rows if rows.ndim == 1 else np.asarray(rows.any(axis=1))
+
+
+def _together(parts: Sequence[FloatArray | None]) -> FloatArray | None:
+    given = [part for part in parts if part is not None]
+    return np.concatenate(given) if len(given) == len(parts) else None
+
+
+def _numbers(part: ArrayLike, label: str) -> NDArray[Any]:
+    """Whole numbers `T`, or vectors `T x k` as float64."""
+    array = _floats(part, label)
+    if array.ndim == 2 and array.shape[1] > 0:
+        return array.copy()
+    return _whole_numbers(array, label)
+
+
+def _floats(part: ArrayLike, label: str) -> FloatArray:
     try:
-        array = np.asarray(part, dtype=np.float64)
+        return np.asarray(part, dtype=np.float64)
     except (TypeError, ValueError):
         raise DemonstrationError(
-            f"{label} holds something that is not a number; expected whole numbers"
+            f"{label} holds something that is not a number; expected whole numbers or vectors"
         ) from None
+
+
+def _whole_numbers(part: ArrayLike, label: str) -> IntArray:
+    array = _floats(part, label)
     if array.ndim != 1:
         raise DemonstrationError(
-            f"{label} holds an array of shape {array.shape}; expected one number a step"
+            f"{label} holds an array of shape {array.shape}; expected one number, or one vector, "
+            "a step"
         )
     wrong = np.flatnonzero(~(np.abs(array) < LARGEST) | (array != np.round(array)))
     if wrong.size:

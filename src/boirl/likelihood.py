@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boirl.demonstrations import Demonstrations
-from boirl.types import FloatArray, IntArray
+from boirl.types import FloatArray
 
 
 class Policy(Protocol):
-    """Anything that gives the log probability of `T` actions."""
+    """Anything that gives the log probability of `T` actions (whole numbers or vectors)."""
 
-    def log_prob(self, states: IntArray, actions: IntArray) -> FloatArray: ...
+    def log_prob(self, states: NDArray[Any], actions: NDArray[Any]) -> FloatArray: ...
 
 
 def negative_log_likelihood(policy: Policy, demonstrations: Demonstrations) -> float:

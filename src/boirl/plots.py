@@ -28,6 +28,9 @@ EXACT_SECONDS = 15.0
 COARSEST_GRID = 10
 """A picture evaluates exactly as many rewards as take about so many seconds on one core."""
 
+TOO_LONG_SECONDS = 60.0
+"""Where even the coarsest grid takes longer than this, the posterior stands alone."""
+
 LOG_COLOURS_FROM = 6.0
 """NLLs that range over more than this factor are coloured by their logarithm."""
 
@@ -56,18 +59,22 @@ def landscape(found: RewardSet, axes_names: tuple[str, str] | None = None) -> Fi
         return _profile(found)
     first, second = _columns(found, axes_names)
     affordable = _affordable(found, GRID**2, COARSEST_GRID**2)
-    exact_grid = _Slice.through(found, first, second, math.isqrt(affordable))
     fine_grid = _Slice.through(found, first, second, GRID)
-    exact = found.problem.nll_batch(exact_grid.thetas)
     mean, sd = found.posterior(fine_grid.thetas)
-    low, high = float(np.nanmin(exact)), float(np.nanmax(exact))
-    figure = Figure(figsize=(13.5, 4.6), layout="constrained")
-    panels = figure.subplots(1, 3, sharex=True, sharey=True)
-    for axes, grid, values, title, colours, norm in (
-        (panels[0], exact_grid, exact, "exact NLL", "viridis", _nll_norm(low, high)),
-        (panels[1], fine_grid, mean, "posterior mean", "viridis", _nll_norm(low, high)),
-        (panels[2], fine_grid, sd, "posterior standard deviation", "magma", Normalize(0.0)),
-    ):
+    norm = _nll_norm(np.concatenate([mean, found.nll]))
+    contents = [
+        (fine_grid, mean, "posterior mean", "viridis", norm),
+        (fine_grid, sd, "posterior standard deviation", "magma", Normalize(0.0)),
+    ]
+    if affordable:
+        exact_grid = _Slice.through(found, first, second, math.isqrt(affordable))
+        exact = found.problem.nll_batch(exact_grid.thetas)
+        norm = _nll_norm(exact)
+        contents[0] = (fine_grid, mean, "posterior mean", "viridis", norm)
+        contents.insert(0, (exact_grid, exact, "exact NLL", "viridis", norm))
+    figure = Figure(figsize=(4.5 * len(contents), 4.6), layout="constrained")
+    panels = figure.subplots(1, len(contents), sharex=True, sharey=True)
+    for axes, (grid, values, title, colours, norm) in zip(panels, contents, strict=True):
         table = values.reshape(len(grid.y), len(grid.x))
         image = axes.pcolormesh(grid.x, grid.y, table, cmap=colours, norm=norm)
         figure.colorbar(image, ax=axes)
@@ -110,14 +117,17 @@ class _Slice(NamedTuple):
         return cls(x, y, thetas)
 
 
-def _nll_norm(low: float, high: float) -> Normalize:
+def _nll_norm(nll: FloatArray) -> Normalize:
+    low, high = float(np.nanmin(nll)), float(np.nanmax(nll))
     wide = low > 0.0 and high > LOG_COLOURS_FROM * low
     return LogNorm(low, high) if wide else Normalize(low, high)
 
 
 def _affordable(found: RewardSet, most: int, least: int) -> int:
-    """How many rewards a picture may evaluate, given what evaluations took."""
+    """How many rewards a picture may evaluate, given what evaluations took; 0 for none."""
     seconds = float(np.nanmedian(found.seconds))
+    if seconds * least > TOO_LONG_SECONDS:
+        return 0
     return most if not seconds > 0.0 else int(np.clip(EXACT_SECONDS / seconds, least, most))
 
 
@@ -128,7 +138,8 @@ def _profile(found: RewardSet) -> Figure:
     mean, sd = found.posterior(x)
     figure = Figure(figsize=(7.2, 4.8), layout="constrained")
     axes = figure.subplots()
-    axes.plot(x, found.problem.nll_batch(x), color="black", label="exact NLL")
+    if _affordable(found, len(x), len(x)):
+        axes.plot(x, found.problem.nll_batch(x), color="black", label="exact NLL")
     axes.plot(x, mean, "--", color="tab:blue", label="posterior mean")
     band = (mean - 1.96 * sd, mean + 1.96 * sd)
     axes.fill_between(x[:, 0], *band, alpha=0.25, label="95 % interval")
@@ -143,19 +154,22 @@ def _profile(found: RewardSet) -> Figure:
 
 
 def latent_space(found: RewardSet) -> Figure:
-    """The space of the projection in its two principal components, coloured by exact NLL."""
+    """The space of the projection in its two principal components, coloured by NLL.
+
+    The NLL is exact or, where that takes too long, the mean of the posterior.
+    """
     box = found.problem.box
-    count = _affordable(found, LATENT_POINTS, COARSEST_GRID**2)
+    affordable = _affordable(found, LATENT_POINTS, COARSEST_GRID**2)
+    count = affordable or LATENT_POINTS
     thetas = box.from_unit(np.random.default_rng(0).random((count, box.dimension)))
     everywhere = _project(found, thetas)
     components = _principal_components(everywhere)
     figure = Figure(figsize=(7.2, 5.2), layout="constrained")
     axes = figure.subplots()
     cloud = components(everywhere)
-    exact = found.problem.nll_batch(thetas)
-    norm = _nll_norm(float(np.nanmin(exact)), float(np.nanmax(exact)))
-    image = axes.scatter(cloud[:, 0], cloud[:, 1], c=exact, s=7, cmap="viridis", norm=norm)
-    figure.colorbar(image, ax=axes, label="exact NLL")
+    nll = found.problem.nll_batch(thetas) if affordable else found.posterior(thetas)[0]
+    image = axes.scatter(cloud[:, 0], cloud[:, 1], c=nll, s=7, cmap="viridis", norm=_nll_norm(nll))
+    figure.colorbar(image, ax=axes, label="exact NLL" if affordable else "posterior mean of NLL")
     mark_evaluations(axes, found, components(_project(found, found.thetas)))
     if found.problem.truth is not None:
         truth = components(_project(found, np.array([found.problem.truth])))[0]
@@ -181,7 +195,7 @@ def convergence(found: RewardSet) -> Figure:
         top = np.full(failed.size, np.nanmax(found.nll))
         axes.plot(failed, top, "x", color="black", label="failed")
     if found.problem.truth is not None:
-        truth = found.problem.evaluate(np.array(found.problem.truth)).nll
+        truth = found.problem.nll(found.problem.truth)
         axes.axhline(truth, color="green", linestyle="--", label="true reward")
     if np.nanmin(found.nll) > 0:
         axes.set_yscale("log")
@@ -217,7 +231,7 @@ _STYLES: tuple[dict[str, Any], ...] = (
 def _reference(found: RewardSet) -> tuple[float, str]:
     if found.problem.truth is None:
         return found.best_nll, "the best"
-    return found.problem.evaluate(np.array(found.problem.truth)).nll, "the truth"
+    return found.problem.nll(found.problem.truth), "the truth"
 
 
 def _classes(found: RewardSet) -> list[np.ndarray]:

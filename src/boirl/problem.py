@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -21,7 +22,7 @@ from boirl.errors import BoirlWarning, DemonstrationError, InvalidInputError, So
 from boirl.likelihood import Policy, negative_log_likelihood, negative_log_likelihoods
 from boirl.policies import TabularPolicy, TabularSolver, expected_return
 from boirl.rewards import RewardFamily
-from boirl.types import Box, Evaluation, FloatArray, IntArray
+from boirl.types import Box, Evaluation, FloatArray, IntArray, Report, silent
 
 BATCH_ENTRIES = 100_000
 """State-actions solved at once in a batch of thetas: what fits the cache of a core."""
@@ -66,8 +67,29 @@ class Problem(ABC, Generic[P]):
     def with_demonstrations(self, demonstrations: Demonstrations) -> Problem[P]:
         """The same problem with other demonstrations to explain."""
 
-    def evaluate(self, theta: ArrayLike, seed: int | None = None) -> Evaluation:
-        """The NLL of the demonstrations under the policy of theta; a failed solver is told."""
+    @property
+    def same_behaviour(self) -> float:
+        """Behavioural distance up to which two rewards count as acting alike."""
+        return 0.05
+
+    def with_policies(self, folder: Path) -> Problem[P]:
+        """The same problem that keeps the policies it learns; nothing to do where that is quick."""
+        return self
+
+    def nll(self, theta: ArrayLike) -> float:
+        """The NLL of one theta, by the policy that is known for it where there is one."""
+        return negative_log_likelihood(self.policy(theta), self.demonstrations)
+
+    def evaluate(
+        self, theta: ArrayLike, seed: int | None = None, report: Report = silent
+    ) -> Evaluation:
+        """The NLL of the demonstrations under the policy of theta; a failed solver is told.
+
+        Args:
+            theta: The reward.
+            seed: Seeds a solver that learns.
+            report: Told how far the solver is, where that takes long.
+        """
         began = time.perf_counter()
         chosen = tuple(self.box.check_one(theta).tolist())
         nll, failure = float("nan"), None
@@ -88,9 +110,16 @@ class Problem(ABC, Generic[P]):
 
     @abstractmethod
     def roll_out(
-        self, policy: P | None, starts: IntArray, horizon: int, rng: np.random.Generator
+        self, policy: P | None, starts: Any, horizon: int, rng: np.random.Generator
     ) -> Demonstrations:
         """A trajectory from each start, under a policy or (None) uniformly random actions."""
+
+    def esor(self, theta: ArrayLike) -> Any:
+        """Expected discounted *true* reward of the policy of theta: the ESOR of the paper.
+
+        A float for one theta, an array `n` for rows of thetas.
+        """
+        raise InvalidInputError(f"the ESOR of problem {self.name!r} cannot be computed")
 
     @abstractmethod
     def behaviour_distances(self, policies: Sequence[P]) -> FloatArray:
@@ -196,12 +225,7 @@ class TabularProblem(Problem[TabularPolicy]):
             told = self.mdp.next_states[demonstrations.states, demonstrations.actions]
             following = np.where(unknown, told, demonstrations.next_states)
             return replace(demonstrations, next_states=following)
-        if unknown.any() and self.reward.depends_on == "transition":
-            raise DemonstrationError(
-                f"trajectory {demonstrations.trajectory_numbers[unknown.argmax()]} does not say "
-                "where its last action led, and the reward depends on it; give one state more "
-                "than actions"
-            )
+        check_ends(demonstrations, self.reward)
         return demonstrations
 
     def true_rewards(self) -> FloatArray:
@@ -288,6 +312,17 @@ class TabularProblem(Problem[TabularPolicy]):
                 BoirlWarning,
                 stacklevel=4,
             )
+
+
+def check_ends(demonstrations: Demonstrations, reward: RewardFamily) -> None:
+    """Refuse trajectories whose end is unknown where the reward depends on it."""
+    unknown = demonstrations.unknown_ends
+    if unknown.any() and reward.depends_on == "transition":
+        raise DemonstrationError(
+            f"trajectory {demonstrations.trajectory_numbers[unknown.argmax()]} does not say "
+            "where its last action led, and the reward depends on it; give one state more "
+            "than actions"
+        )
 
 
 def mean_total_variation(probabilities: FloatArray, visits: IntArray) -> FloatArray:

@@ -18,6 +18,7 @@ from boirl.types import Box, FloatArray
 
 HYPERPARAMETERS = "boirl:hyperparameters"
 FITTED_AT = "boirl:fitted_at"
+EVALUATION = "boirl:evaluation"
 PURPOSE = "boirl:purpose"
 
 ALWAYS_REFIT_BELOW = 10
@@ -28,10 +29,11 @@ evaluations have become a tenth more."""
 
 @dataclass(frozen=True)
 class Observations:
-    """Finished evaluations: thetas `n x d` and NLLs `n`."""
+    """Finished evaluations: thetas `n x d`, NLLs `n`, and their standard errors, 0 if unknown."""
 
     thetas: FloatArray
     nll: FloatArray
+    nll_se: FloatArray
 
 
 class RewardSampler(BaseSampler):
@@ -110,15 +112,21 @@ class RewardSampler(BaseSampler):
         pending = pending_thetas(others, self.box)
         if len(pending):
             # Running evaluations are taken to come out as expected, so that the next proposal
-            # goes elsewhere.
+            # goes elsewhere. Their standard error is not known yet.
             believed, _ = fitted.posterior(pending)
             observed = Observations(
                 np.concatenate([observed.thetas, pending]),
                 np.concatenate([observed.nll, believed]),
+                np.concatenate([observed.nll_se, np.zeros(len(pending))]),
             )
-            fitted = surrogate.build(observed.thetas, observed.nll, fitted.hyperparameters)
-        best = int(observed.nll.argmin())
-        incumbent = Incumbent(self.box.to_unit(observed.thetas[best]), float(observed.nll[best]))
+            fitted = surrogate.build(
+                observed.thetas,
+                observed.nll,
+                fitted.hyperparameters,
+                nll_se=observed.nll_se,
+            )
+        best = fitted.best_index
+        incumbent = Incumbent(self.box.to_unit(fitted.thetas[best]), float(fitted.level[best]))
         unit, purpose = self.acquisition(fitted, incumbent, rng)
         return self.box.from_unit(unit), {**attributes, PURPOSE: purpose}
 
@@ -140,8 +148,8 @@ class RewardSampler(BaseSampler):
                 fitted_at = trial.system_attrs[FITTED_AT]
         size = len(observed.nll)
         if last is not None and ALWAYS_REFIT_BELOW <= size < REFIT_GROWTH * fitted_at:
-            return surrogate.build(observed.thetas, observed.nll, last), {}
-        fitted = surrogate.fit(observed.thetas, observed.nll, last)
+            return surrogate.build(observed.thetas, observed.nll, last, nll_se=observed.nll_se), {}
+        fitted = surrogate.fit(observed.thetas, observed.nll, last, observed.nll_se)
         return fitted, {HYPERPARAMETERS: fitted.hyperparameters, FITTED_AT: size}
 
 
@@ -165,9 +173,17 @@ def observations(trials: list[FrozenTrial], box: Box) -> Observations:
     values = [t.value if t.state == TrialState.COMPLETE else None for t in finished]
     known = [value for value in values if value is not None]
     if not known:
-        return Observations(np.empty((0, box.dimension)), np.empty(0))
+        return Observations(np.empty((0, box.dimension)), np.empty(0), np.empty(0))
     nll = np.array([max(known) if value is None else value for value in values])
-    return Observations(np.array([theta_of(t, box) for t in finished]), nll)
+    nll_se = np.array([standard_error_of(trial) for trial in finished])
+    return Observations(np.array([theta_of(t, box) for t in finished]), nll, nll_se)
+
+
+def standard_error_of(trial: FrozenTrial) -> float:
+    """The standard error of what a trial told, 0 where unknown; that of a failed one never is."""
+    if trial.state != TrialState.COMPLETE:
+        return 0.0
+    return float(trial.user_attrs.get(EVALUATION, {}).get("nll_se", 0.0))
 
 
 def pending_thetas(trials: list[FrozenTrial], box: Box) -> FloatArray:

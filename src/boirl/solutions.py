@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -18,6 +19,7 @@ from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError, StorageError
 from boirl.files import read_arrays, write_arrays
 from boirl.kernels import get_kernel
+from boirl.noise import check_standard_errors
 from boirl.problem import Problem
 from boirl.problems import load_problem
 from boirl.projections import Identity, LogRho, Projection
@@ -27,6 +29,8 @@ from boirl.types import FloatArray, IntArray
 
 FORMAT = 1
 GROUPED_AT_MOST = 500
+SAME_BEHAVIOUR = 0.05
+"""The behavioural distance within which rewards are grouped where the problem names none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +64,7 @@ class RewardSet:
         nll: `n`; NaN where the solver failed.
         seconds: `n`, what each evaluation took.
         failures: Why an evaluation failed, or None; `n`.
+        nll_se: `n`, the standard error of each NLL, 0 where it is exact or unknown; all 0 if empty.
     """
 
     problem: Problem[Any]
@@ -69,6 +74,11 @@ class RewardSet:
     nll: FloatArray
     seconds: FloatArray
     failures: tuple[str | None, ...]
+    nll_se: FloatArray = field(default_factory=lambda: np.empty(0))
+
+    def __post_init__(self) -> None:
+        told = self.nll_se if len(self.nll_se) else None
+        object.__setattr__(self, "nll_se", check_standard_errors(told, len(self.nll)))
 
     def __len__(self) -> int:
         return len(self.nll)
@@ -85,12 +95,26 @@ class RewardSet:
 
     @property
     def best(self) -> FloatArray:
-        """The theta with the lowest NLL, `d`."""
+        """The theta with the lowest NLL, `d`; under noise that may be luck: see `expected_best`."""
         return self.thetas[self.best_index]
 
     @property
     def best_nll(self) -> float:
         return float(self.nll[self.best_index])
+
+    @property
+    def expected_best_index(self) -> int:
+        """Number of the evaluation to trust most to be the best.
+
+        Where evaluations are noisy, by their standard errors or by what the surrogate learned, the
+        one with the lowest posterior mean; elsewhere the one with the lowest NLL.
+        """
+        return int(np.flatnonzero(np.isfinite(self.nll))[self.fitted.best_index])
+
+    @property
+    def expected_best(self) -> FloatArray:
+        """The theta of `expected_best_index`, `d`."""
+        return self.thetas[self.expected_best_index]
 
     def first(self, count: int) -> RewardSet:
         """The set as it was after so many evaluations."""
@@ -100,6 +124,7 @@ class RewardSet:
             nll=self.nll[:count],
             seconds=self.seconds[:count],
             failures=self.failures[:count],
+            nll_se=self.nll_se[:count],
         )
 
     def indices_within(self, tolerance: float = 0.01, absolute: bool = False) -> IntArray:
@@ -120,17 +145,21 @@ class RewardSet:
         return self.thetas[self.indices_within(tolerance, absolute)]
 
     def groups(
-        self, tolerance: float = 0.10, distance: float = 0.05, absolute: bool = False
+        self, tolerance: float = 0.10, distance: float | None = None, absolute: bool = False
     ) -> list[RewardGroup]:
         """The rewards within a tolerance, sorted by how they make the demonstrator behave.
 
-        Two rewards share a group where all of its members act alike: the total variation between
-        their action probabilities, averaged over the demonstrated steps, is at most `distance`.
-        Each reward costs one policy optimisation; of very many, the best 500 are sorted.
+        Two rewards share a group where all of its members act alike: their behavioural distance
+        (with finitely many actions the total variation between the action probabilities, averaged
+        over the demonstrated steps) is at most `distance`, by default what the problem takes for
+        the same behaviour. Each reward costs one policy optimisation; of very many, the best 500
+        are sorted.
 
         Returns:
             Groups, the one with the lowest NLL first.
         """
+        if distance is None:
+            distance = getattr(self.problem, "same_behaviour", SAME_BEHAVIOUR)
         indices = self.indices_within(tolerance, absolute)[:GROUPED_AT_MOST]
         distances = self.problem.behaviour_distances(
             [self.problem.policy(self.thetas[index]) for index in indices]
@@ -154,16 +183,20 @@ class RewardSet:
             )
         return groups
 
-    def posterior(self, theta: ArrayLike) -> tuple[Any, Any]:
-        """Mean and standard deviation of the NLL at one theta, or at each of `n x d`."""
-        mean, sd = self.fitted.posterior(self.problem.box.check(theta))
+    def posterior(self, theta: ArrayLike, observed: bool = False) -> tuple[Any, Any]:
+        """Mean and standard deviation of the NLL at one theta, or at each of `n x d`.
+
+        With `observed`, the standard deviation is that of what an evaluation there would tell,
+        its noise included.
+        """
+        mean, sd = self.fitted.posterior(self.problem.box.check(theta), observed)
         return (float(mean[0]), float(sd[0])) if np.ndim(theta) <= 1 else (mean, sd)
 
     @cached_property
     def fitted(self) -> FittedSurrogate:
         """The Gaussian process, fitted to all evaluations that succeeded."""
         good = np.isfinite(self.nll)
-        return self.surrogate.fit(self.thetas[good], self.nll[good])
+        return self.surrogate.fit(self.thetas[good], self.nll[good], nll_se=self.nll_se[good])
 
     def __str__(self) -> str:
         close, near = len(self.indices_within(0.01)), len(self.indices_within(0.10))
@@ -188,6 +221,7 @@ class RewardSet:
         arrays: dict[str, NDArray[Any]] = {
             "thetas": self.thetas,
             "nll": self.nll,
+            "nll_se": self.nll_se,
             "seconds": self.seconds,
         }
         _put(arrays, "demonstrations", self.problem.demonstrations)
@@ -212,7 +246,7 @@ class RewardSet:
         """Read what `save` wrote.
 
         Args:
-            path: The file.
+            path: The file. Policies in a folder `policies` beside it are used.
             problem: The problem of the search; may be left out for those of `load_problem`.
         """
         arrays = read_arrays(path, "the result of a search")
@@ -242,6 +276,9 @@ class RewardSet:
                 "demonstrations, dynamics, reward family or solver differ; pass the problem of "
                 "the search"
             )
+        policies = Path(path).parent / "policies"
+        if policies.is_dir():
+            problem = problem.with_policies(policies)
         settings = SearchSettings.from_options(facts["settings"])
         kernel = get_kernel(settings.kernel, settings.smoothness, settings.linear)
         projection: Projection = Identity(problem.box)
@@ -261,6 +298,8 @@ class RewardSet:
             nll=arrays["nll"],
             seconds=arrays["seconds"],
             failures=tuple(facts["failures"]),
+            # Files of older versions lack standard errors.
+            nll_se=arrays.get("nll_se", np.empty(0)),
         )
 
 
@@ -270,5 +309,7 @@ def _put(arrays: dict[str, NDArray[Any]], prefix: str, demonstrations: Demonstra
 
 
 def _take(arrays: dict[str, NDArray[Any]], prefix: str) -> Demonstrations:
-    names = ("states", "actions", "next_states", "lengths")
-    return Demonstrations.from_dict({name: arrays[f"{prefix}_{name}"] for name in names})
+    start = f"{prefix}_"
+    return Demonstrations.from_dict(
+        {name.removeprefix(start): arrays[name] for name in arrays if name.startswith(start)}
+    )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,9 +19,10 @@ from boirl.errors import BoirlError, InvalidInputError
 from boirl.growth import GrowingRollouts
 from boirl.initial import Design, initial_thetas
 from boirl.interrupts import remembered_interrupts
+from boirl.noise import check_standard_errors
 from boirl.problem import Problem
 from boirl.progress import SearchProgress
-from boirl.sampler import RewardSampler, theta_of
+from boirl.sampler import EVALUATION, RewardSampler, standard_error_of, theta_of
 from boirl.settings import SearchSettings
 from boirl.solutions import RewardSet
 from boirl.storage import RELEASED, Owner, is_alive, open_study, storage_errors
@@ -31,10 +34,12 @@ PROBLEM = "boirl:problem"
 INITIAL = "boirl:initial"
 ROLLOUTS = "boirl:rollouts"
 OWNER = "boirl:owner"
-EVALUATION = "boirl:evaluation"
 
 INITIAL_STREAM = 2
 """The initial design draws from the stream (seed, 0, this)."""
+
+EVALUATION_STREAM = 4
+"""An evaluation draws from the stream (seed, number, this)."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,8 @@ class Study:
         name: Name of the study within the storage.
         rollout_policies: Policies that the roll-outs of the projection come from, for instance
             `[problem.policy(theta)]`; none for the uniform policy.
+        policies: Folder for policies that a problem learns, so that they can be rolled out later;
+            by default beside an SQLite file (`search.policies` for `search.db`), else in memory.
         **settings: See `SearchSettings`.
 
     Example:
@@ -75,9 +82,11 @@ class Study:
         storage: str | None = None,
         name: str | None = None,
         rollout_policies: Sequence[Any] = (),
+        policies: str | os.PathLike[str] | None = None,
         **settings: Any,
     ) -> None:
-        self.problem = problem
+        folder = _policy_folder(storage) if policies is None else Path(policies)
+        self.problem = problem = problem if folder is None else problem.with_policies(folder)
         self.settings = SearchSettings.from_options(settings)
         self.storage = storage
         self._asked: dict[int, optuna.Trial] = {}
@@ -127,6 +136,8 @@ class Study:
         if not isinstance(evaluation, Evaluation):
             evaluation = Evaluation(question.theta, float(evaluation))
         failure = evaluation.failure
+        if failure is None:
+            check_standard_errors([evaluation.nll_se], 1)
         if failure is None and not np.isfinite(evaluation.nll):
             failure = f"the NLL is {evaluation.nll}; expected a finite number"
         record = {"nll_se": evaluation.nll_se, "seconds": evaluation.seconds, "failure": failure}
@@ -155,8 +166,10 @@ class Study:
                 bar.advance(trial.value, resumed=True)
             while len(self.trials) < evaluations:
                 question = self.ask()
+                seed = evaluation_seed(self.settings.seed, question.number)
+                bar.begin(question.number)
                 with self._released_if_interrupted(question.number):
-                    evaluation = self.problem.evaluate(question.theta, seed=self.settings.seed)
+                    evaluation = self.problem.evaluate(question.theta, seed, bar.report)
                 self.tell(question, evaluation)
                 bar.advance(evaluation.nll if evaluation.ok else None)
                 raise_if_interrupted()
@@ -183,6 +196,7 @@ class Study:
             ),
             seconds=np.array([_record(trial).get("seconds", np.nan) for trial in trials]),
             failures=tuple(_record(trial).get("failure") for trial in trials),
+            nll_se=np.array([standard_error_of(trial) for trial in trials]),
         )
 
     def _growth(self, surrogate: Surrogate) -> GrowingRollouts | None:
@@ -264,6 +278,17 @@ def explore(
     """
     study = Study(problem, kernel=kernel, seed=seed, initial=initial, storage=storage, **options)
     return study.run(evaluations, progress=progress)
+
+
+def evaluation_seed(seed: int, number: int) -> int:
+    """The seed of an evaluation: another one for each, so that repeats are independent."""
+    return int(np.random.SeedSequence([seed, number, EVALUATION_STREAM]).generate_state(1)[0])
+
+
+def _policy_folder(storage: str | None) -> Path | None:
+    if storage is None or not storage.startswith("sqlite:///"):
+        return None
+    return Path(storage.removeprefix("sqlite:///")).with_suffix(".policies")
 
 
 def _record(trial: FrozenTrial) -> dict[str, Any]:

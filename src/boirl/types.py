@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,13 @@ from boirl.errors import InvalidInputError
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+
+Report = Callable[[float, str], None]
+"""Told now and then which share of a long computation is done, and what to say of it."""
+
+
+def silent(share: float, message: str) -> None:
+    """Tell nobody."""
 
 
 @dataclass(frozen=True)

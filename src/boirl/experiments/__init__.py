@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from boirl.errors import InvalidInputError
-from boirl.experiments import borlange_search, borlange_trips, gridworld_efficiency
+from boirl.experiments import borlange_search, borlange_trips, gridworld_efficiency, maze_search
 from boirl.experiments.trials import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
     "gridworld-efficiency": gridworld_efficiency.EXPERIMENT,
     "borlange-search": borlange_search.EXPERIMENT,
     "borlange-trips": borlange_trips.EXPERIMENT,
+    "maze-search": maze_search.EXPERIMENT,
 }
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from boirl.errors import InvalidInputError, StorageError
 from boirl.files import make_folder, write_bytes
-from boirl.problem import TabularProblem
+from boirl.problem import Problem
 from boirl.types import FloatArray
 
 METHODS: dict[str, dict[str, Any]] = {
@@ -44,12 +44,17 @@ def quiet(done: int, total: int) -> None:
     """Tell nobody of a finished trial."""
 
 
-def hard_start(problem: TabularProblem, seed: int, at_least: float) -> FloatArray:
-    """The first of a sequence of uniformly drawn thetas whose NLL is above `at_least`."""
+def hard_start(
+    problem: Problem[Any], seed: int, at_least: float, at_once: int = DRAWN_AT_ONCE
+) -> FloatArray:
+    """The first of a sequence of uniformly drawn thetas whose NLL is above `at_least`.
+
+    Thetas are evaluated so many at once: many where that is cheap, one where each has to learn.
+    """
     rng = np.random.default_rng([seed, 0, HARD_START_STREAM])
     highest = -np.inf
-    for _ in range(HARD_DRAWS // DRAWN_AT_ONCE):
-        thetas = problem.box.from_unit(rng.random((DRAWN_AT_ONCE, problem.box.dimension)))
+    for _ in range(HARD_DRAWS // at_once):
+        thetas = problem.box.from_unit(rng.random((at_once, problem.box.dimension)))
         nll = problem.nll_batch(thetas)
         hard = np.flatnonzero(nll > at_least)
         if hard.size:

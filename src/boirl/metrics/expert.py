@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from boirl.demonstrations import Demonstrations
-from boirl.problem import TabularProblem
+from boirl.problem import Problem, TabularProblem
 from boirl.types import FloatArray
 
 
@@ -18,12 +20,13 @@ def incumbents(nll: FloatArray) -> np.ndarray:
 
 
 def evaluations_to_expert(
-    problem: TabularProblem, thetas: FloatArray, nll: FloatArray, tolerance: float = 0.0
+    problem: Problem[Any], thetas: FloatArray, nll: FloatArray, tolerance: float = 0.0
 ) -> int | None:
     """First index at which the best-NLL theta so far has the expert's ESOR; None if never.
 
-    Both ESORs are exact expectations: that of the theta's policy, and that of the true reward's
-    policy less `tolerance` (relative). Index 0 is the first initial point.
+    Both ESORs are expectations (exact where the model is known): that of the theta's policy, and
+    that of the true reward's policy less `tolerance` (relative). Index 0 is the first initial
+    point.
     """
     best = incumbents(nll)
     distinct = np.unique(best)

@@ -45,7 +45,7 @@ def set_f1(found: RewardSet, thetas: FloatArray, exact: FloatArray, tolerance: f
     mean, _ = found.posterior(thetas)
     best = float(np.nanmin(exact))
     if found.problem.truth is not None:
-        best = min(best, found.problem.evaluate(np.array(found.problem.truth)).nll)
+        best = min(best, found.problem.nll(found.problem.truth))
     predicted = mean <= found.best_nll + tolerance * abs(found.best_nll)
     true = exact <= best + tolerance * abs(best)
     return float(2.0 * (predicted & true).sum() / max(1, predicted.sum() + true.sum()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,14 +12,9 @@ import torch
 
 from boirl.policies.network import NetworkPolicy
 from boirl.rewards import RewardFamily, Transitions
-from boirl.types import FloatArray
+from boirl.types import FloatArray, Report, silent
 
-Report = Callable[[float, str], None]
-"""Told now and then which share of a training run is done, and what to say of it."""
-
-
-def silent(share: float, message: str) -> None:
-    """Tell nobody."""
+__all__ = ["Report", "Run", "Solver", "Task", "silent"]
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import os
 from collections.abc import Callable
@@ -15,14 +16,34 @@ from boirl.problem import Problem
 from boirl.problems.gridworld import build_gridworld, build_gridworld2d
 from boirl.problems.recursive_logit import build_borlange_recursive_logit
 from boirl.problems.roads import build_borlange_real, build_borlange_virtual, build_road_network
+from boirl.types import Report, silent
 
 
 @dataclass(frozen=True)
 class ProblemEntry:
-    """How to build a problem, and what to say of it in a list."""
+    """How to build a problem, and what to say of it in a list.
 
-    build: Callable[..., Problem[Any]]
+    `source` is a function, or `"module:function"` in this package where the imports are heavy.
+    """
+
+    source: Callable[..., Problem[Any]] | str
     summary: str
+
+    @property
+    def build(self) -> Callable[..., Problem[Any]]:
+        if not isinstance(self.source, str):
+            return self.source
+        module, _, function = self.source.partition(":")
+        try:
+            found: Callable[..., Problem[Any]] = getattr(
+                importlib.import_module(f"{__name__}.{module}"), function
+            )
+        except ModuleNotFoundError as error:
+            raise InvalidInputError(
+                f"this problem needs {error.name}, which is not installed; install it with "
+                "pip install 'boirl[rl]'"
+            ) from error
+        return found
 
 
 PROBLEMS = {
@@ -33,6 +54,10 @@ PROBLEMS = {
         build_borlange_virtual, "the roads of Borlange, trips of a made-up driver"
     ),
     "borlange-real": ProblemEntry(build_borlange_real, "the roads of Borlange, 54 trips of people"),
+    "point-mass-maze": ProblemEntry(
+        "point_mass_maze:build_point_mass_maze",
+        "a ball that finds its way around a barrier (PPO); 2 parameters",
+    ),
     "borlange-recursive-logit": ProblemEntry(
         build_borlange_recursive_logit,
         "the roads of Borlange, 1,832 trips to 466 destinations; 4 parameters",
@@ -40,11 +65,12 @@ PROBLEMS = {
 }
 
 
-def load_problem(name: str, **options: Any) -> Any:
+def load_problem(name: str, report: Report = silent, **options: Any) -> Any:
     """Build one of the problems that `boirl problems` lists.
 
     Args:
         name: For instance `"gridworld"`.
+        report: Told of progress by a problem whose demonstrator has to learn first.
         **options: What that problem takes, for instance `bellman="logsumexp"` or `seed=1`.
     """
     entry = PROBLEMS.get(name)
@@ -52,15 +78,17 @@ def load_problem(name: str, **options: Any) -> Any:
         raise InvalidInputError(
             f"there is no problem {name!r}; expected one of {', '.join(sorted(PROBLEMS))}"
         )
-    takes = inspect.signature(entry.build).parameters
-    known = list(takes)
+    build = entry.build
+    takes = inspect.signature(build).parameters
+    known = [option for option in takes if option != "report"]
     unknown = set(options) - set(known)
     if unknown:
         raise InvalidInputError(
             f"problem {name!r} takes no option {', '.join(sorted(unknown))}; "
             f"expected some of {', '.join(known)}"
         )
-    problem: Any = entry.build(**options)
+    told = {"report": report} if "report" in takes else {}
+    problem: Any = build(**options, **told)
     return replace(problem, name=name, recipe=_plain({"name": name, **options}))
 
 

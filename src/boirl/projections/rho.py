@@ -16,8 +16,13 @@ from boirl.errors import InvalidInputError
 from boirl.problem import Problem
 from boirl.projections.base import Projection
 from boirl.rewards import LinearReward, RewardFamily, Transitions
+from boirl.rewards.family import DependsOn
+from boirl.types import IntArray
 
 DENSE_ENTRIES = 200_000
+ENTRIES_AT_ONCE = 5_000_000
+"""Rewards of so many transitions are held in memory; more thetas go in batches."""
+
 NATS = 10.0
 """Log-probabilities that are closer to 0 than this are hardly compressed."""
 
@@ -124,22 +129,17 @@ class _Returns:
 
     def __init__(self, reward: RewardFamily, trajectories: Demonstrations, gamma: float) -> None:
         self.reward = reward
-        columns = [trajectories.states, trajectories.actions, trajectories.next_states]
-        relevant = {"state": 1, "state_action": 2, "transition": 3}[reward.depends_on]
-        distinct, column = np.unique(
-            np.stack(columns[:relevant], axis=1), axis=0, return_inverse=True
-        )
-        self.transitions = Transitions(*distinct.T)
+        self.transitions, column = _distinct_transitions(trajectories, reward.depends_on)
         weights = gamma**trajectories.step_numbers
         rows = trajectories.trajectory_numbers
         counts = sp.csr_array(
-            (weights, (rows, column.reshape(-1))), shape=(len(trajectories), len(distinct))
+            (weights, (rows, column)), shape=(len(trajectories), len(self.transitions))
         )
         counts.sum_duplicates()
         self.features: Tensor | None = None
         if isinstance(reward, LinearReward) and type(reward).evaluate is LinearReward.evaluate:
             self.features = torch.tensor(counts @ reward.features(self.transitions).numpy())
-        elif len(trajectories) * len(distinct) <= DENSE_ENTRIES:
+        elif len(trajectories) * len(self.transitions) <= DENSE_ENTRIES:
             self.counts = torch.tensor(counts.toarray())
         else:
             entries = counts.tocoo()
@@ -154,4 +154,23 @@ class _Returns:
     def __call__(self, theta: Tensor) -> Tensor:
         if self.features is not None:
             return self.reward.with_fixed(theta) @ self.features.T
-        return (self.counts @ self.reward(theta, self.transitions).T).T
+        at_once = max(1, ENTRIES_AT_ONCE // len(self.transitions))
+        returns = [
+            (self.counts @ self.reward(rows, self.transitions).T).T for rows in theta.split(at_once)
+        ]
+        return torch.cat(returns)
+
+
+def _distinct_transitions(
+    trajectories: Demonstrations, depends_on: DependsOn
+) -> tuple[Transitions, IntArray]:
+    """The distinct transitions, as far as a reward looks at them, and which one each step is.
+
+    Vectors are hardly ever the same twice, so that they are all taken for distinct.
+    """
+    columns = [trajectories.states, trajectories.actions, trajectories.next_states]
+    relevant = columns[: {"state": 1, "state_action": 2, "transition": 3}[depends_on]]
+    if any(column.ndim > 1 for column in relevant):
+        return Transitions(*relevant), np.arange(len(trajectories.states))
+    distinct, numbers = np.unique(np.stack(relevant, axis=1), axis=0, return_inverse=True)
+    return Transitions(*distinct.T), numbers.reshape(-1)

@@ -36,7 +36,7 @@ def sample_rollouts(
         raise InvalidInputError(f"count is {count}; expected at least one roll-out")
     sets = []
     for start, length in zip(demonstrations.starts, demonstrations.lengths, strict=True):
-        starts = np.full(count, start)
+        starts = np.repeat(start[None], count, axis=0)
         runs = [
             problem.roll_out(policy, starts, int(length), rng) for policy in policies or (None,)
         ]

@@ -10,21 +10,32 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from boirl.errors import InvalidInputError
-from boirl.types import Box, IntArray, Parameter
+from boirl.types import Box, Parameter
 
 DependsOn = Literal["state", "state_action", "transition"]
 
 
 @dataclass(frozen=True)
 class Transitions:
-    """`T` steps whose reward is asked for. What a family does not depend on may be left out."""
+    """`T` steps whose reward is asked for. What a family does not depend on may be left out.
 
-    states: IntArray
-    actions: IntArray | None = None
-    next_states: IntArray | None = None
+    States and actions are `T` whole numbers or, in continuous environments, vectors: `T x k`.
+    """
+
+    states: NDArray[Any]
+    actions: NDArray[Any] | None = None
+    next_states: NDArray[Any] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("states", "actions", "next_states"):
+            values = getattr(self, name)
+            if isinstance(values, np.ndarray) and not values.flags.writeable:
+                # Torch warns of arrays that it may not write to.
+                object.__setattr__(self, name, values.copy())
 
     def __len__(self) -> int:
         return len(self.states)

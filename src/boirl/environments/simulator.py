@@ -1,0 +1,118 @@
+"""Environments that are sampled: what problems and solvers ask of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Protocol
+
+import numpy as np
+
+from boirl.demonstrations import Demonstrations
+from boirl.types import FloatArray
+
+
+class Actor(Protocol):
+    """Anything that draws an action for each of `n` observations."""
+
+    def sample(self, states: FloatArray, rng: np.random.Generator) -> Any: ...
+
+
+class Simulator(ABC):
+    """An environment without a reward.
+
+    Attributes:
+        name: Tells two environments apart.
+        horizon: Steps of an episode at most.
+        n_actions: Number of actions to choose from; None where actions are vectors.
+        action_low: Bounds of the actions, `m`; empty where they are numbered.
+        action_high: The same.
+        observation_size: `k`.
+        observation_centre: Subtracted from observations, `k`, before
+        observation_scale: they are divided by this, for a network to learn on.
+        rollouts_to_compare: Roll-outs that it takes to compare two policies.
+        rollouts_to_measure: Roll-outs that it takes to measure the return of one.
+    """
+
+    name: str
+    horizon: int
+    n_actions: int | None
+    action_low: FloatArray
+    action_high: FloatArray
+    observation_size: int
+    observation_centre: FloatArray
+    observation_scale: FloatArray
+    rollouts_to_compare: int = 10
+    rollouts_to_measure: int = 100
+
+    @abstractmethod
+    def roll_out(
+        self,
+        policy: Actor | None,
+        starts: FloatArray | int,
+        horizon: int,
+        rng: np.random.Generator,
+    ) -> Demonstrations:
+        """Trajectories of at most `horizon` steps.
+
+        Args:
+            policy: Whose actions to take; None for uniformly random ones.
+            starts: Where to start, a row a trajectory (`Demonstrations.starts`); or a number of
+                trajectories that start where the environment starts them.
+            horizon: Trajectories end earlier where the environment does.
+            rng: All randomness comes from here.
+        """
+
+    def uniform_actions(self, count: int, rng: np.random.Generator) -> Any:
+        """Uniformly random actions, `count` or `count x m`."""
+        if self.n_actions is not None:
+            return rng.integers(self.n_actions, size=count)
+        return rng.uniform(self.action_low, self.action_high, (count, len(self.action_low)))
+
+
+class VectorSimulator(Simulator):
+    """Many copies of an environment that advance together and never end before the horizon.
+
+    States are `n x q`; what a policy sees of them is `observe(states)`, `n x k`.
+    """
+
+    rollouts_to_compare = 500
+    rollouts_to_measure = 2000
+
+    @abstractmethod
+    def reset(self, count: int, rng: np.random.Generator) -> FloatArray:
+        """States to start from, `count x q`."""
+
+    @abstractmethod
+    def step(self, states: FloatArray, actions: FloatArray) -> FloatArray:
+        """The states that follow, `n x q`."""
+
+    @abstractmethod
+    def observe(self, states: FloatArray) -> FloatArray:
+        """Observations `n x k`."""
+
+    def roll_out(
+        self,
+        policy: Actor | None,
+        starts: FloatArray | int,
+        horizon: int,
+        rng: np.random.Generator,
+    ) -> Demonstrations:
+        begin = self.reset(starts, rng) if isinstance(starts, int) else np.asarray(starts)
+        states, observed, acted = begin, [self.observe(begin)], []
+        for _ in range(horizon):
+            drawn = (
+                self.uniform_actions(len(states), rng)
+                if policy is None
+                else policy.sample(observed[-1], rng)
+            )
+            states = self.step(states, drawn)
+            acted.append(drawn)
+            observed.append(self.observe(states))
+        seen = np.stack(observed, axis=1)
+        return Demonstrations(
+            states=seen[:, :-1].reshape(-1, seen.shape[2]),
+            actions=np.stack(acted, axis=1).reshape(-1, len(self.action_low)),
+            next_states=seen[:, 1:].reshape(-1, seen.shape[2]),
+            lengths=np.full(len(begin), horizon),
+            start_states=begin,
+        )

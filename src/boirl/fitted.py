@@ -1,0 +1,240 @@
+"""A Gaussian process that has seen evaluations: what it expects elsewhere, and how surely."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from botorch.models import SingleTaskGP
+from linear_operator.utils.cholesky import psd_safe_cholesky
+from torch import Tensor
+
+from boirl.kernels import Amplitudes, KernelSpec
+from boirl.noise import NOISE_FLOOR, noise_variances
+from boirl.projections.base import Projection
+from boirl.types import Box, FloatArray
+from boirl.warping import SCALES, OutputScale, Scale
+
+NOISY_PROJECTED = 4e2
+NOISY = 1e4
+"""Learned noise of so many times its floor is taken for noise of the evaluations. That is 2 % of
+the spread of outputs for kernels on the projection and 10 % for those on theta, which leave part of
+an exact landscape unexplained."""
+
+RESOLVED = 0.25
+"""The share of the standard deviation of the noise below which an improvement is not resolved."""
+
+Hyperparameters = dict[str, float]
+FLOOR = "noise_floor"
+SCALE = "scale"
+CHOSEN_AT = "scale_chosen_at"
+
+
+@contextmanager
+def single_thread() -> Iterator[None]:
+    """Run torch on one thread: faster for small matrices, and the same sums on every machine.
+
+    The number of threads is a setting of the whole process, restored afterwards.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedSurrogate:
+    """A Gaussian process that has seen evaluations.
+
+    Expected improvement of single candidates, maps and tables need marginals alone. BoTorch's
+    `posterior` builds an `(n + 1) x (n + 1)` covariance for each candidate; `marginals` needs
+    `n` kernel values and everything else is computed once. `make bench` measures the difference.
+    """
+
+    model: SingleTaskGP
+    kernel: KernelSpec
+    projection: Projection
+    latent_range: Tensor
+    box: Box
+    scale: Scale
+    scale_chosen_at: int
+    output: OutputScale
+    thetas: FloatArray
+    nll: FloatArray
+    nll_se: FloatArray
+    given_noise: Tensor
+
+    def posterior(
+        self, thetas: FloatArray, observed: bool = False
+    ) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation of the NLL at thetas `n x d`, each `n`.
+
+        On the log scale the mean is that of the logarithm, brought back: a median.
+
+        Args:
+            thetas: Where.
+            observed: Whether the standard deviation is that of what an evaluation would tell, its
+                noise included, and not of the NLL itself.
+        """
+        unit = self.box.to_unit(thetas)
+        with torch.no_grad(), single_thread():
+            mean, sd = (values.numpy() for values in self.marginals(torch.tensor(unit)))
+        if not observed:
+            return self.output.back(mean, sd)
+        centre, spread = self.output.back(mean, np.hypot(sd, self._learned_sd))
+        return centre, np.hypot(spread, np.sqrt(self._given_variances(unit)))
+
+    def marginals(self, unit: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and sd of the output, differentiable, at points `n x d` of the unit cube."""
+        at = self._to_latent(unit)
+        latent, weights, inverse_factor, mean = self._solved
+        cross = self.kernel.covariance(at, latent, self._amplitudes)
+        explained = (cross @ inverse_factor.mT).square().sum(dim=-1)
+        variance = (self.kernel.variance(at, self._amplitudes) - explained).clamp_min(1e-12)
+        return (
+            self.output_centre + self.output_scale * (mean + cross @ weights),
+            self.output_scale * variance.sqrt(),
+        )
+
+    @property
+    def size(self) -> int:
+        """Number of evaluations seen."""
+        return len(self.nll)
+
+    @property
+    def _standardize(self) -> Any:
+        return self.model.outcome_transform
+
+    @cached_property
+    def output_centre(self) -> float:
+        """The output that the standardised output 0 stands for."""
+        return float(self._standardize.means)
+
+    @cached_property
+    def output_scale(self) -> float:
+        """The difference of outputs that one unit of the standardised ones stands for."""
+        return float(self._standardize.stdvs)
+
+    @property
+    def noisy(self) -> bool:
+        """Whether evaluations are so noisy that the lowest NLL may be a matter of luck."""
+        return self.learns_noise or bool(self.given_noise.mean() > NOISE_FLOOR)
+
+    @property
+    def learns_noise(self) -> bool:
+        """Whether the noise that was learned is more than what a poor fit looks like."""
+        limit = NOISY_PROJECTED if self.kernel.projected else NOISY
+        return bool(self.model.likelihood.noise.item() > limit * self._floor)
+
+    @cached_property
+    def level(self) -> FloatArray:
+        """The NLLs to compare evaluations by, `n`: as told or, under noise, posterior means."""
+        return self.posterior(self.thetas)[0] if self.noisy else self.nll
+
+    @property
+    def best_index(self) -> int:
+        """Number of the best evaluation, by its level."""
+        return int(self.level.argmin())
+
+    @property
+    def best_output(self) -> float:
+        """The output of the best evaluation's level."""
+        return float(self.output.forward(self.level.min()))
+
+    @property
+    def resolution(self) -> float:
+        """The difference of outputs that is within the noise, or the floor always assumed."""
+        floor = math.sqrt(NOISE_FLOOR) * self.output_scale
+        if not self.noisy:
+            return floor
+        best = self.box.to_unit(self.thetas[[self.best_index]])
+        given = math.sqrt(float(self._given_variances(best)[0])) / self.nll_per_output
+        return max(floor, RESOLVED * math.hypot(self._learned_sd, given))
+
+    @property
+    def nll_per_output(self) -> float:
+        """Difference of NLLs that a small difference of outputs stands for, at the best."""
+        return math.exp(-float(self.output.log_slopes(self.level.min())))
+
+    def _given_variances(self, unit: FloatArray) -> FloatArray:
+        """Variances of evaluations at points of the unit cube, by the standard errors told."""
+        return noise_variances(self.nll_se, self.box.to_unit(self.thetas), unit)
+
+    @property
+    def _learned_sd(self) -> float:
+        """Standard deviation of the learned noise of outputs."""
+        return math.sqrt(self.model.likelihood.noise.item()) * self.output_scale
+
+    @property
+    def _floor(self) -> float:
+        return float(self.model.likelihood.noise_covar.raw_noise_constraint.lower_bound)
+
+    def evidence(self) -> float:
+        """Log probability of the evaluations' NLLs, comparable between scales.
+
+        No more precise than the noise floor of the linear scale: what lies closer together than
+        that does not matter, though a logarithm may tell it apart.
+        """
+        latent, _, _, mean = self._solved
+        covariance = self.kernel.covariance(latent, latent, self._amplitudes)
+        log_slopes = self.output.log_slopes(self.nll)
+        floor = NOISE_FLOOR * (self.nll.std() * np.exp(log_slopes) / self.output_scale) ** 2
+        given = self.given_noise.numpy()
+        noise = np.maximum(floor, self.model.likelihood.noise.item() + given)
+        density = torch.distributions.MultivariateNormal(
+            torch.full((self.size,), mean, dtype=latent.dtype),
+            covariance.detach() + torch.diag(torch.tensor(noise)),
+        )
+        probability = float(density.log_prob(self.model.train_targets))
+        return probability + float(log_slopes.sum()) - self.size * math.log(self.output_scale)
+
+    @property
+    def hyperparameters(self) -> Hyperparameters:
+        """Unconstrained hyperparameters, for a warm start or a file."""
+        values = {name: float(value.detach()) for name, value in self.model.named_parameters()}
+        return {
+            **values,
+            SCALE: float(SCALES.index(self.scale)),
+            CHOSEN_AT: float(self.scale_chosen_at),
+            FLOOR: self._floor,
+        }
+
+    @cached_property
+    def _amplitudes(self) -> Amplitudes:
+        return self.kernel.amplitudes(self.model.covar_module)
+
+    @cached_property
+    def _solved(self) -> tuple[Tensor, Tensor, Tensor, float]:
+        """Latent inputs, `K^-1 (y - m)`, the inverse Cholesky factor of `K`, and `m`."""
+        with torch.no_grad():
+            latent = self.model.eval().train_inputs[0]
+            noisy = self.kernel.covariance(latent, latent, self._amplitudes)
+            noisy = noisy + torch.diag(self.model.likelihood.noise + self.given_noise)
+            factor = psd_safe_cholesky(noisy)
+            mean = self.model.mean_module.constant.item()
+            weights = torch.cholesky_solve((self.model.train_targets - mean)[:, None], factor)
+            inverse = torch.linalg.solve_triangular(
+                factor, torch.eye(len(latent), dtype=noisy.dtype), upper=False
+            )
+        return latent, weights[:, 0], inverse, mean
+
+    @cached_property
+    def _scaling(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        box_low, box_high = torch.tensor(self.box.low), torch.tensor(self.box.high)
+        low, high = self.latent_range
+        return box_low, box_high - box_low, low, high - low
+
+    def _to_latent(self, unit: Tensor) -> Tensor:
+        low, width, latent_low, latent_width = self._scaling
+        latent = self.projection.project(low + width * unit)
+        if self.scale == "log":
+            latent = self.projection.compress(latent)
+        return (latent - latent_low) / latent_width

@@ -1,0 +1,413 @@
+"""Problems in Gymnasium environments, where every policy is learned."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+
+from boirl.demonstrations import Demonstrations
+from boirl.environments.simulator import Simulator
+from boirl.errors import DemonstrationError, InvalidInputError, SolverError
+from boirl.likelihood import negative_log_likelihood
+from boirl.policies.actions import ActionModel
+from boirl.policies.network import NetworkPolicy
+from boirl.policies.solver import Run, Solver, Task
+from boirl.policy_store import PolicyStore
+from boirl.problem import FINGERPRINT_THETAS, Problem, check_ends
+from boirl.rewards import RewardFamily, Transitions
+from boirl.types import Evaluation, FloatArray, Report, silent
+from boirl.workers import run_jobs
+
+if TYPE_CHECKING:
+    from boirl.environments.gym_simulator import EnvSource, SetStart
+
+BOUND_SLACK = 1e-6
+"""How far actions may be beyond their bounds, as a share of the range, for rounding."""
+
+WORSE_THAN_CHANCE = 3.0
+"""Standard errors by which a policy must be worse than random actions to count as not learned."""
+
+EQUALLY_GOOD = 0.02
+"""How much of the gain over random actions a run may lack to count as good as the best."""
+
+COMPARED_STEPS = 400
+Seed = int | Sequence[int]
+
+RETURN_STREAM, UNIFORM_STREAM, ESOR_STREAM, DEMONSTRATION_STREAM = 5, 6, 7, 8
+
+
+class Outcome(NamedTuple):
+    """What a training run ended with: a policy, its NLL and its mean return under theta."""
+
+    policy: NetworkPolicy
+    nll: float
+    mean_return: float
+
+
+def _mean_return(outcome: Outcome) -> float:
+    return outcome.mean_return
+
+
+@dataclass(frozen=True, eq=False)
+class GymProblem(Problem[NetworkPolicy]):
+    """A problem in a Gymnasium environment (or a simulator of boirl's).
+
+    The environment's own reward is replaced by `R_theta`. Observations of a `Dict` space are
+    flattened, see `boirl.environments.gym_simulator`.
+
+    Args:
+        env: The id of an environment, a function that makes one, or one that was made by id.
+        reward: The family whose theta is sought.
+        demonstrations: What is to be explained: observations `T x k`, actions `T` or `T x m`.
+        solver: Learns policies, for instance `boirl.PPO(steps=20_000)`.
+        gamma: Discount of returns and of learning.
+        horizon: Steps of an episode at most; by default the environment's own limit.
+        repeats: Training runs a theta. They share the cores of the machine.
+        keep: `"mean"`: the NLL is the mean over the runs, and its standard error goes to the
+            surrogate as noise. `"best"`: so it is over the run with the highest return under theta
+            and those as good (within 2 % of what it gained over random actions), for environments
+            where learning gets stuck.
+        anchors: Policies to warm-start from; each adds a run to those of every theta.
+        likelihood: How the outputs of a policy are understood, in place of the solver's choice.
+        set_start: How to set the environment to a start state, where it does not say so itself.
+        workers: Training processes at a time, by default one a core; 0 to learn in this process.
+        truth: Theta of the demonstrator where it is known.
+        policies: Where learned policies are kept.
+    """
+
+    env: EnvSource | Simulator
+    reward: RewardFamily
+    demonstrations: Demonstrations
+    solver: Solver
+    gamma: float = 0.99
+    horizon: int | None = None
+    repeats: int = 1
+    keep: Literal["mean", "best"] = "mean"
+    anchors: tuple[NetworkPolicy, ...] = ()
+    likelihood: ActionModel | None = None
+    set_start: SetStart | None = None
+    workers: int | None = None
+    truth: tuple[float, ...] | None = None
+    name: str = "unnamed"
+    recipe: Mapping[str, Any] | None = None
+    policies: PolicyStore = field(default_factory=PolicyStore)
+
+    def __post_init__(self) -> None:
+        set_field = object.__setattr__
+        if not 0.0 < self.gamma <= 1.0:
+            raise InvalidInputError(f"gamma is {self.gamma}; expected a number in (0, 1]")
+        if self.repeats < 1:
+            raise InvalidInputError(f"repeats is {self.repeats}; expected at least one run")
+        if self.keep not in ("mean", "best"):
+            raise InvalidInputError(f"keep is {self.keep!r}; expected 'mean' or 'best'")
+        set_field(self, "anchors", tuple(self.anchors))
+        set_field(self, "demonstrations", self.complete(self.demonstrations))
+        if self.truth is not None:
+            set_field(self, "truth", tuple(self.box.check_one(self.truth).tolist()))
+
+    @cached_property
+    def simulator(self) -> Simulator:
+        """The environment."""
+        return _simulator(self.env, self.set_start, self.horizon)
+
+    @property
+    def steps(self) -> int:
+        """Steps of an episode at most."""
+        return self.horizon or self.simulator.horizon
+
+    @property
+    def same_behaviour(self) -> float:
+        """Two runs of learning for one reward differ by as much."""
+        return 0.25
+
+    def with_demonstrations(self, demonstrations: Demonstrations) -> GymProblem:
+        return replace(self, demonstrations=demonstrations)
+
+    def with_policies(self, folder: Path) -> GymProblem:
+        return replace(self, policies=PolicyStore(folder))
+
+    def task(self, theta: ArrayLike) -> Task:
+        """What a solver is to learn for theta."""
+        return Task(self.simulator, self.reward, self.box.check_one(theta), self.gamma, self.steps)
+
+    def policy(self, theta: ArrayLike) -> NetworkPolicy:
+        """The policy of theta: the one that is kept or else one that is learned now."""
+        kept = self.policies.get(theta)
+        if kept is not None:
+            return kept
+        evaluation = self.evaluate(theta, seed=0)
+        learned = self.policies.get(theta)
+        if learned is None:
+            raise SolverError(str(evaluation.failure))
+        return learned
+
+    def evaluate(
+        self, theta: ArrayLike, seed: int | None = None, report: Report = silent
+    ) -> Evaluation:
+        began = time.perf_counter()
+        chosen = tuple(self.box.check_one(theta).tolist())
+        nll, nll_se, failure = float("nan"), 0.0, None
+        try:
+            outcomes = self.learn(chosen, seed or 0, report)
+        except SolverError as error:
+            failure = str(error)
+        else:
+            best = max(outcomes, key=_mean_return)
+            chance = float(self.returns(self._uniform_rollouts, chosen).mean())
+            least = -math.inf
+            if self.keep == "best":
+                least = best.mean_return - EQUALLY_GOOD * abs(best.mean_return - chance)
+            values = np.array([one.nll for one in outcomes if one.mean_return >= least])
+            nll = float(values.mean())
+            if len(values) > 1:
+                nll_se = float(values.std(ddof=1) / math.sqrt(len(values)))
+            facts = {
+                "nll": [outcome.nll for outcome in outcomes],
+                "returns": [outcome.mean_return for outcome in outcomes],
+                "return_of_chance": chance,
+            }
+            self.policies.put(chosen, best.policy, facts)
+        seconds = time.perf_counter() - began
+        return Evaluation(chosen, nll, nll_se, seconds=seconds, seed=seed, failure=failure)
+
+    def best_policy(self, theta: ArrayLike, seed: Seed, report: Report = silent) -> NetworkPolicy:
+        """The policy of highest return among the training runs of theta; it is not kept."""
+        return max(self.learn(theta, seed, report), key=_mean_return).policy
+
+    def learn(self, theta: ArrayLike, seed: Seed, report: Report = silent) -> list[Outcome]:
+        """The outcomes of all training runs of theta that succeeded, at least one.
+
+        Raises:
+            SolverError: None did.
+        """
+        task = self.task(theta)
+        seeds = np.random.SeedSequence(seed).generate_state(self.repeats + len(self.anchors))
+        starts = [None] * self.repeats + list(self.anchors)
+        runs = [Run(int(own), start) for own, start in zip(seeds, starts, strict=True)]
+        at_once = (os.cpu_count() or 1) if self.workers is None else max(1, self.workers)
+        groups = [runs[first::at_once] for first in range(min(at_once, len(runs)))]
+        jobs = [partial(self._train, task, group) for group in groups]
+        results = run_jobs(jobs, report, self.workers)
+        outcomes = [outcome for result in results for outcome in result.value or ()]
+        if not outcomes:
+            raise SolverError("; ".join(dict.fromkeys(str(result.failure) for result in results)))
+        return outcomes
+
+    def _train(self, task: Task, runs: Sequence[Run], report: Report) -> list[Outcome]:
+        """Learn, and measure what came out; in a process of its own."""
+        outcomes, failures = [], []
+        for policy in self.solver.solve_all(task, runs, report):
+            if self.likelihood is not None:
+                policy = policy.with_actions(self.likelihood)
+            nll = negative_log_likelihood(policy, self.demonstrations)
+            # The same starts and random numbers for all runs, so that they compare well.
+            rng = np.random.default_rng([0, RETURN_STREAM])
+            returns = self.returns(
+                self.simulator.roll_out(
+                    policy, self.simulator.rollouts_to_compare, self.steps, rng
+                ),
+                task.theta,
+            )
+            failure = self._failure(nll, returns, task)
+            if failure is None:
+                outcomes.append(Outcome(policy, nll, float(returns.mean())))
+            else:
+                failures.append(failure)
+        if not outcomes:
+            raise SolverError("; ".join(dict.fromkeys(failures)))
+        return outcomes
+
+    def _failure(self, nll: float, returns: FloatArray, task: Task) -> str | None:
+        if not math.isfinite(nll):
+            return f"the NLL of the learned policy is {nll}; expected a finite number"
+        chance = self.returns(self._uniform_rollouts, task.theta)
+        error = math.hypot(*(part.std() / math.sqrt(len(part)) for part in (returns, chance)))
+        if returns.mean() < chance.mean() - WORSE_THAN_CHANCE * error - 1e-9:
+            return (
+                f"nothing was learned: the mean return {returns.mean():.4g} is below that of "
+                f"random actions, {chance.mean():.4g}; train for longer or change the settings of "
+                "the solver"
+            )
+        return None
+
+    @cached_property
+    def _uniform_rollouts(self) -> Demonstrations:
+        rng = np.random.default_rng([0, UNIFORM_STREAM])
+        count = self.simulator.rollouts_to_compare
+        return self.simulator.roll_out(None, count, self.steps, rng)
+
+    def returns(self, trajectories: Demonstrations, theta: ArrayLike) -> FloatArray:
+        """Discounted return of each trajectory under theta, `N`."""
+        rewards = self.task(theta).rewards(
+            trajectories.states, trajectories.actions, trajectories.next_states
+        )
+        discounted = self.gamma**trajectories.step_numbers * rewards
+        totals = np.bincount(trajectories.trajectory_numbers, discounted).astype(np.float64)
+        return totals
+
+    def nll_batch(self, thetas: ArrayLike) -> FloatArray:
+        """NLL of `n` thetas, NaN where learning failed; each costs a policy, unless it is kept."""
+        nll = np.full(len(self.box.check(thetas)), np.nan)
+        for row, theta in enumerate(self.box.check(thetas)):
+            try:
+                nll[row] = self.nll(theta)
+            except SolverError:
+                continue
+        return nll
+
+    def esor(self, theta: ArrayLike) -> Any:
+        """Expected discounted *true* reward of the policy of theta, by roll-outs.
+
+        The same starts and the same random numbers for every theta. A float for one theta, an array
+        `n` for rows of thetas.
+        """
+        if self.truth is None:
+            raise InvalidInputError(
+                f"problem {self.name!r} has no known truth, so there is no true reward to sum; "
+                "pass truth=... where the demonstrator's theta is known"
+            )
+        count = self.simulator.rollouts_to_measure
+        measured = []
+        for row in self.box.check(theta):
+            rng = np.random.default_rng([0, ESOR_STREAM])
+            trajectories = self.simulator.roll_out(self.policy(row), count, self.steps, rng)
+            measured.append(float(self.returns(trajectories, self.truth).mean()))
+        return measured[0] if np.ndim(theta) <= 1 else np.array(measured)
+
+    def complete(self, demonstrations: Demonstrations) -> Demonstrations:
+        simulator = self.simulator
+        if demonstrations.states.shape[1:] != (simulator.observation_size,):
+            raise DemonstrationError(
+                f"observations have shape {demonstrations.states.shape}; expected a row of "
+                f"{simulator.observation_size} numbers a step, as {simulator.name} observes "
+                "(flattened)"
+            )
+        actions = demonstrations.actions
+        if simulator.n_actions is not None:
+            if actions.ndim != 1 or actions.max() >= simulator.n_actions:
+                raise DemonstrationError(
+                    f"actions have shape {actions.shape} and reach {actions.max()}; expected a "
+                    f"whole number below {simulator.n_actions} a step"
+                )
+        else:
+            demonstrations = self._within_bounds(demonstrations)
+        check_ends(demonstrations, self.reward)
+        return demonstrations
+
+    def _within_bounds(self, demonstrations: Demonstrations) -> Demonstrations:
+        low, high = self.simulator.action_low, self.simulator.action_high
+        actions = demonstrations.actions
+        if actions.shape[1:] != low.shape:
+            raise DemonstrationError(
+                f"actions have shape {actions.shape}; expected a row of {len(low)} numbers a step"
+            )
+        slack = BOUND_SLACK * (high - low)
+        wrong = ((actions < low - slack) | (actions > high + slack)).any(axis=1)
+        if wrong.any():
+            step = int(wrong.argmax())
+            raise DemonstrationError(
+                f"trajectory {demonstrations.trajectory_numbers[step]}, step "
+                f"{demonstrations.step_numbers[step]}: the action is {actions[step]}; expected "
+                f"numbers from {low} to {high} (clip actions as the environment does)"
+            )
+        return replace(demonstrations, actions=np.clip(actions, low, high))
+
+    def roll_out(
+        self,
+        policy: NetworkPolicy | None,
+        starts: FloatArray,
+        horizon: int,
+        rng: np.random.Generator,
+    ) -> Demonstrations:
+        return self.simulator.roll_out(policy, starts, horizon, rng)
+
+    def behaviour_distances(self, policies: Sequence[NetworkPolicy]) -> FloatArray:
+        """Total variation between policies, averaged over demonstrated steps, `n x n`.
+
+        Sampled: `|p - q| / (p + q)` averaged over actions of both policies.
+        """
+        rng = np.random.default_rng(0)
+        states = self.demonstrations.states
+        if len(states) > COMPARED_STEPS:
+            states = states[rng.choice(len(states), COMPARED_STEPS, replace=False)]
+        actions = [policy.sample(states, rng) for policy in policies]
+        # logs[i, j]: log probability under policy i of the actions of policy j.
+        logs = np.array([[one.log_prob(states, drawn) for drawn in actions] for one in policies])
+        own = np.diagonal(logs).T
+        one_sided = np.abs(np.tanh(0.5 * (logs - own))).mean(axis=2)
+        return 0.5 * (one_sided + one_sided.T)
+
+    def fingerprint(self) -> str:
+        digest = hashlib.sha256()
+        likelihood = None if self.likelihood is None else self.likelihood.describe()
+        facts = (self.simulator.name, self.steps, self.gamma, self.reward.parameters)
+        digest.update(repr((*facts, self.solver, self.repeats, self.keep)).encode())
+        digest.update(json.dumps(likelihood).encode())
+        arrays = list(self.demonstrations.to_dict().values())
+        for anchor in self.anchors:
+            arrays += [*anchor.weights, *anchor.biases]
+        for array in arrays:
+            digest.update(np.ascontiguousarray(array).tobytes())
+        # What a reward family computes is told by what it gives at some thetas.
+        drawn = np.random.default_rng(0).random((FINGERPRINT_THETAS, self.box.dimension))
+        steps = slice(0, 100)
+        transitions = Transitions(
+            self.demonstrations.states[steps],
+            self.demonstrations.actions[steps],
+            self.demonstrations.next_states[steps],
+        )
+        with torch.no_grad():
+            rewards = self.reward(torch.tensor(self.box.from_unit(drawn)), transitions).numpy()
+        digest.update((np.round(np.nan_to_num(rewards), 9) + 0.0).tobytes())
+        return digest.hexdigest()[:16]
+
+
+def demonstrate(
+    env: EnvSource | Simulator,
+    reward: RewardFamily,
+    theta: ArrayLike,
+    solver: Solver,
+    count: int = 50,
+    seed: int = 0,
+    **options: Any,
+) -> Demonstrations:
+    """Demonstrations of a policy that is trained for theta, to try things out with.
+
+    Args:
+        env: As of `GymProblem`.
+        reward: The family.
+        theta: What the demonstrator is after.
+        solver: Learns the demonstrator's policy.
+        count: Trajectories.
+        seed: Of the training and the trajectories.
+        **options: Further arguments of `GymProblem`, such as `gamma`.
+    """
+    simulator = _simulator(env, options.get("set_start"), options.get("horizon"))
+    # Nothing is demonstrated yet; random behaviour holds the place.
+    rng = np.random.default_rng([seed, DEMONSTRATION_STREAM])
+    nothing = simulator.roll_out(None, 1, options.get("horizon") or simulator.horizon, rng)
+    problem = GymProblem(simulator, reward, nothing, solver, **options)
+    policy = problem.best_policy(theta, seed)
+    return simulator.roll_out(policy, count, problem.steps, rng)
+
+
+def _simulator(
+    env: EnvSource | Simulator, set_start: SetStart | None, horizon: int | None
+) -> Simulator:
+    if isinstance(env, Simulator):
+        return env
+    from boirl.environments.gym_simulator import GymSimulator
+
+    return GymSimulator(env, set_start, horizon or 0)

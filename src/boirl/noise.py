@@ -1,0 +1,107 @@
+"""How noisy evaluations are: standard errors that came with them, and what is made of those.
+
+A policy that is learned from samples gives another NLL every time. An evaluator that repeats itself
+tells the mean and its standard error; one that does not tells 0, and the noise has to be learned.
+
+The standard error of two or three repeats is itself a poor estimate, and two repeats may agree by
+luck. On the other hand the noise of learning is not the same everywhere. The variance at a theta is
+therefore a weighted mean: of the evaluations around it that told a standard error, and, with the
+weight of one evaluation, of all that did. An evaluation far from others thus has the mean of its
+own and of the pooled variance; one that told none, and has no neighbours, has the pooled one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from gpytorch.constraints import GreaterThan
+from gpytorch.likelihoods import GaussianLikelihood
+from linear_operator.operators import DiagLinearOperator, LinearOperator
+from numpy.typing import ArrayLike
+from torch import Tensor
+
+from boirl.errors import InvalidInputError
+from boirl.types import FloatArray
+
+NOISE_FLOOR = 1e-6
+"""Smallest noise variance of standardised outputs. Rewards that fall on one point of the latent
+space are normal here; without a floor their covariance is singular."""
+
+
+NEIGHBOURHOOD = 0.05
+"""Evaluations closer than about this share of the box are taken to be as noisy as each other."""
+
+
+def check_standard_errors(nll_se: ArrayLike | None, count: int) -> FloatArray:
+    """The standard errors of so many evaluations, 0 where unknown; an error names a wrong one."""
+    if nll_se is None:
+        return np.zeros(count)
+    errors = np.asarray(nll_se, dtype=np.float64)
+    if errors.shape != (count,):
+        raise InvalidInputError(
+            f"nll_se has shape {errors.shape}; expected one number for each of {count} evaluations"
+        )
+    wrong = np.flatnonzero(~(np.isfinite(errors) & (errors >= 0.0)))
+    if wrong.size:
+        raise InvalidInputError(
+            f"nll_se of evaluation {wrong[0]} is {errors[wrong[0]]}; expected a finite number, 0 "
+            "or more; tell 0 where the standard error is not known"
+        )
+    return errors
+
+
+def pooled_variance(nll_se: FloatArray) -> float:
+    """The mean squared standard error of the evaluations that told one; 0 where none did."""
+    told = nll_se[nll_se > 0.0]
+    return float(np.square(told).mean()) if told.size else 0.0
+
+
+def noise_variances(nll_se: FloatArray, unit: FloatArray, at: FloatArray) -> FloatArray:
+    """The variance that an evaluation at each of `m` thetas is taken to have, `m`.
+
+    Args:
+        nll_se: Standard errors of `n` evaluations, 0 where they told none.
+        unit: Their thetas in the unit cube, `n x d`.
+        at: Where, in the unit cube, `m x d`.
+    """
+    told = nll_se > 0.0
+    squared = np.square(at[:, None] - unit[told]).sum(axis=2) / NEIGHBOURHOOD**2
+    weights = np.exp(-0.5 * squared)
+    total: FloatArray = weights @ np.square(nll_se[told]) + pooled_variance(nll_se)
+    return total / (weights.sum(axis=1) + 1.0)
+
+
+class PartlyKnownNoise(GaussianLikelihood):
+    """Noise that is learned and the same for all, plus given variances of the evaluations seen.
+
+    GPyTorch's own likelihood for this rounds small variances up and renames the learned noise,
+    which would keep hyperparameters of one from starting a fit of the other.
+
+    Args:
+        given: Variances of standardised outputs, `n`.
+        noise_constraint: Keeps the learned noise above its floor.
+    """
+
+    def __init__(self, given: Tensor, noise_constraint: GreaterThan) -> None:
+        super().__init__(noise_constraint=noise_constraint)
+        self.register_buffer("given", given)
+
+    def _shaped_noise_covar(
+        self, base_shape: torch.Size, *params: object, **kwargs: object
+    ) -> LinearOperator:
+        learned = super()._shaped_noise_covar(base_shape, *params, **kwargs)
+        if base_shape[-1] != len(self.given):
+            return learned
+        return learned + DiagLinearOperator(self.given)
+
+
+def build_likelihood(given: Tensor, floor: float) -> GaussianLikelihood:
+    """Learned noise above a floor and, where there are any, given variances of outputs, `n`."""
+    constraint = GreaterThan(floor)
+    likelihood = (
+        PartlyKnownNoise(given, noise_constraint=constraint)
+        if given.any()
+        else GaussianLikelihood(noise_constraint=constraint)
+    )
+    likelihood.noise = 100.0 * floor
+    return likelihood
