@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, PillowWriter
@@ -43,12 +43,14 @@ class View:
         project: From observations `T x k` to the plane, `T x 2`.
         backdrop: Draws what stands still.
         mark: Draws what a reward is after, given the axes, theta and a colour.
+        aspect: `"equal"` where both axes have one unit.
     """
 
     labels: tuple[str, str]
     project: Callable[[FloatArray], FloatArray]
     backdrop: Callable[[Axes], None] = lambda axes: None
     mark: Callable[[Axes, FloatArray, str], None] = lambda axes, theta, colour: None
+    aspect: Literal["equal", "auto"] = "equal"
 
 
 def has_paths(problem: Any) -> TypeGuard[GymProblem]:
@@ -152,7 +154,7 @@ def _write_paths(
     axes.autoscale_view()
     axes.set_xlabel(view.labels[0])
     axes.set_ylabel(view.labels[1])
-    axes.set_aspect("equal", adjustable="datalim")
+    axes.set_aspect(view.aspect)
     axes.set_title(_name(problem, theta), fontsize=9)
     lines = [axes.plot([], [], color=COLOURS[0], alpha=0.35, linewidth=1)[0] for _ in paths]
     heads = axes.plot([], [], "o", color=COLOURS[0], markersize=6)[0]
@@ -251,7 +253,7 @@ def _draw(axes: Axes, view: View, trajectories: Demonstrations, colour: str) -> 
         axes.plot(*path[0], ".", color=colour, markersize=4)
         axes.plot(*path[-1], "o", color=colour, markersize=5, markerfacecolor="none")
     axes.set_xlabel(view.labels[0])
-    axes.set_aspect("equal", adjustable="datalim")
+    axes.set_aspect(view.aspect)
 
 
 def _name(problem: GymProblem, theta: FloatArray) -> str:
@@ -264,7 +266,7 @@ def _view(problem: GymProblem) -> View:
     make = special.get(problem.simulator.name)
     if make is not None:
         return make()
-    return View(("observation 0", "observation 1"), _first_two)
+    return View(("observation 0", "observation 1"), _first_two, aspect="auto")
 
 
 def _first_two(states: FloatArray) -> FloatArray:

@@ -8,14 +8,23 @@ from pathlib import Path
 from typing import Any
 
 from boirl.errors import InvalidInputError
-from boirl.experiments import borlange_search, borlange_trips, gridworld_efficiency, maze_search
+from boirl.experiments import (
+    borlange_search,
+    borlange_trips,
+    fetch_search,
+    gridworld_efficiency,
+    maze_noise,
+    maze_search,
+)
 from boirl.experiments.trials import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
     "gridworld-efficiency": gridworld_efficiency.EXPERIMENT,
     "borlange-search": borlange_search.EXPERIMENT,
     "borlange-trips": borlange_trips.EXPERIMENT,
+    "fetch-search": fetch_search.EXPERIMENT,
     "maze-search": maze_search.EXPERIMENT,
+    "maze-noise": maze_noise.EXPERIMENT,
 }
 
 

@@ -207,28 +207,35 @@ class Categorical(ActionModel):
 class PartOfActions(ActionModel):
     """`model` on the named columns of actions of dimension `dimension`; the others are 0.
 
-    They are left out of the likelihood: FetchReach, for one, ignores its gripper.
+    They are left out of the likelihood: FetchReach, for one, ignores its fingers.
+    `outputs_for_all` says that the network has means and log standard deviations of all dimensions.
     """
 
     model: ActionModel
     columns: tuple[int, ...]
     dimension: int
+    outputs_for_all: bool = False
 
     @property
     def size(self) -> int:
-        return self.model.size
+        return 2 * self.dimension if self.outputs_for_all else self.model.size
 
     def log_prob(self, outputs: FloatArray, actions: FloatArray) -> FloatArray:
-        return self.model.log_prob(outputs, actions[:, self.columns])
+        return self.model.log_prob(self._own(outputs), actions[:, self.columns])
 
     def log_uniform(self, actions: FloatArray) -> FloatArray:
         return self.model.log_uniform(actions[:, self.columns])
 
     def sample(self, outputs: FloatArray, rng: np.random.Generator) -> FloatArray:
-        return self._fill(self.model.sample(outputs, rng))
+        return self._fill(self.model.sample(self._own(outputs), rng))
 
     def mode(self, outputs: FloatArray) -> FloatArray:
-        return self._fill(self.model.mode(outputs))
+        return self._fill(self.model.mode(self._own(outputs)))
+
+    def _own(self, outputs: FloatArray) -> FloatArray:
+        if not self.outputs_for_all:
+            return outputs
+        return outputs[:, [*self.columns, *(self.dimension + column for column in self.columns)]]
 
     def _fill(self, part: FloatArray) -> FloatArray:
         actions = np.zeros((len(part), self.dimension))

@@ -58,6 +58,10 @@ PROBLEMS = {
         "point_mass_maze:build_point_mass_maze",
         "a ball that finds its way around a barrier (PPO); 2 parameters",
     ),
+    "fetch-reach": ProblemEntry(
+        "fetch_reach:build_fetch_reach",
+        "a robot arm that reaches for a goal (SAC); 2 parameters",
+    ),
     "borlange-recursive-logit": ProblemEntry(
         build_borlange_recursive_logit,
         "the roads of Borlange, 1,832 trips to 466 destinations; 4 parameters",

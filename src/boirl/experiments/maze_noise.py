@@ -1,0 +1,109 @@
+"""Does the posterior know how noisy learning is? Repeated evaluations of a few mazes' targets.
+
+Some targets are evaluated several times with different seeds, next to others all over the box. The
+spread of the NLLs at a target is what the standard deviation of the posterior, for what an
+evaluation would tell there, should say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import qmc
+
+from boirl.experiments.trials import Experiment, OnTrial, Row, quiet, run_trials, write_summary
+from boirl.gym_problem import GymProblem
+from boirl.problems import load_problem
+from boirl.settings import SearchSettings
+from boirl.types import Evaluation
+
+TARGETS = ((0.3, 0.5), (0.45, 0.5), (0.2, 0.4), (0.1, 0.1))
+OTHERS = 8
+PROJECTED = 10
+
+
+def run(
+    out: Path,
+    seeds: Sequence[int] = tuple(range(8)),
+    on_trial: OnTrial = quiet,
+    steps: int | None = None,
+) -> list[Row]:
+    """Evaluate what `trials.json` does not hold yet, and write `summary.json` at the end.
+
+    Args:
+        out: Folder for both files.
+        seeds: Of the evaluations of each target.
+        on_trial: Told of progress.
+        steps: Training budget, for a quick look.
+    """
+    budget: Row = {} if steps is None else {"steps": steps}
+    problem = load_problem("point-mass-maze", **budget)
+    unit = qmc.Sobol(problem.box.dimension, scramble=False).random(2 * OTHERS)[-OTHERS:]
+    thetas = [(theta, seed) for theta in TARGETS for seed in seeds]
+    thetas += [(tuple(theta), 0) for theta in problem.box.from_unit(unit).tolist()]
+    fingerprint = problem.fingerprint()
+    wanted: dict[Hashable, Callable[[], Row]] = {
+        (fingerprint, theta, seed): partial(_evaluate, problem, theta, seed)
+        for theta, seed in thetas
+    }
+    rows = run_trials(out, wanted, _key, on_trial)
+    summary = summarise(problem, rows)
+    write_summary(out, summary)
+    return summary
+
+
+def _evaluate(problem: GymProblem, theta: tuple[float, ...], seed: int) -> Row:
+    evaluation: Evaluation = problem.evaluate(theta, seed)
+    return {
+        "problem": problem.fingerprint(),
+        "theta": list(evaluation.theta),
+        "seed": seed,
+        "nll": evaluation.nll,
+        "nll_se": evaluation.nll_se,
+    }
+
+
+def _key(row: Row) -> Hashable:
+    return row["problem"], tuple(row["theta"]), row["seed"]
+
+
+def summarise(problem: GymProblem, rows: Sequence[Row]) -> list[Row]:
+    """The measured spread and the posterior's at each target."""
+    thetas, nll, nll_se = (np.array([row[k] for row in rows]) for k in ("theta", "nll", "nll_se"))
+    surrogate = SearchSettings(n_demonstrations=PROJECTED).build_surrogate(problem)
+    fitted = surrogate.fit(thetas, nll, nll_se=nll_se)
+    _, latent = fitted.posterior(np.array(TARGETS))
+    _, observed = fitted.posterior(np.array(TARGETS), observed=True)
+    summary = []
+    for number, target in enumerate(TARGETS):
+        own = nll[(thetas == target).all(axis=1)]
+        spread = float(own.std(ddof=1))
+        summary.append(
+            {
+                "target": list(target),
+                "evaluations": len(own),
+                "nll": float(own.mean()),
+                "measured_spread": spread,
+                "posterior_sd_of_an_evaluation": float(observed[number]),
+                "ratio": float(observed[number]) / spread,
+                "posterior_sd_of_the_nll": float(latent[number]),
+                "measured_error_of_the_mean": spread / len(own) ** 0.5,
+            }
+        )
+    return summary
+
+
+EXPERIMENT = Experiment(
+    run,
+    {
+        "target": lambda row: ", ".join(f"{value:g}" for value in row["target"]),
+        "evaluations": lambda row: str(row["evaluations"]),
+        "NLL": lambda row: f"{row['nll']:.1f}",
+        "measured spread": lambda row: f"{row['measured_spread']:.1f}",
+        "posterior sd": lambda row: f"{row['posterior_sd_of_an_evaluation']:.1f}",
+        "ratio": lambda row: f"{row['ratio']:.2f}",
+    },
+)
