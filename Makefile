@@ -5,9 +5,11 @@ BIN := .venv/bin
 # The Borlange data: a folder, or empty for the cache that `boirl data` fills.
 DATA ?= $(wildcard ../shared/borlange)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# What a search needs, and what tests and reinforcement learning need beyond that.
 INSTALLED := .venv/.installed
+COMPLETE := .venv/.complete
 
-.PHONY: help demo test lint format bench experiments roads clean
+.PHONY: help demo test lint format bench bench-learning experiments roads learning clean
 
 help:
 	@echo "make demo         search on Gridworld; a table, and pictures in demo/"
@@ -16,6 +18,8 @@ help:
 	@echo "make format       rewrite the source as ruff formats it"
 	@echo "make bench        time and its split, into results/bench/"
 	@echo "make experiments  the comparison on Gridworld, into results/ (fifteen minutes)"
+	@echo "make bench-learning  policy optimisations against those of others (half an hour)"
+	@echo "make learning     the searches in the maze and with the robot arm, into results/ (two hours)"
 	@echo "make roads        the comparison and the real trips of Borlange, into results/ (half an hour)"
 	@echo ""
 	@echo "The Borlange data come from the cache (boirl data borlange --from ...), or from a folder:"
@@ -26,6 +30,11 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed; name one with: make PYTHON=python3.11")'
 	@$(PYTHON) -m venv .venv
 	@$(PIP) torch==2.13.0
+	@$(PIP) --editable .
+	@touch $@
+
+$(COMPLETE): $(INSTALLED)
+	@echo "adding reinforcement learning and the tools of developers"
 	@$(PIP) --editable ".[rl,dev]"
 	@touch $@
 
@@ -35,16 +44,16 @@ demo: $(INSTALLED)
 test: lint
 	$(BIN)/python -m pytest --numprocesses 2
 
-lint: $(INSTALLED)
+lint: $(COMPLETE)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-format: $(INSTALLED)
+format: $(COMPLETE)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(INSTALLED)
+bench: $(COMPLETE)
 	$(BIN)/python benchmarks/gridworld_speed.py --out results/bench
 	$(BIN)/python benchmarks/roads_speed.py --out results/bench $(if $(DATA),--data $(DATA))
 	$(BIN)/python benchmarks/roads_growth.py --out results/bench
@@ -55,6 +64,15 @@ experiments: $(INSTALLED)
 roads: $(INSTALLED)
 	$(BIN)/boirl experiment borlange-search --out results/borlange-search $(if $(DATA),--data $(DATA))
 	$(BIN)/boirl experiment borlange-trips --out results/borlange-trips $(if $(DATA),--data $(DATA))
+
+learning: $(COMPLETE)
+	$(BIN)/boirl experiment maze-search --out results/maze-search
+	$(BIN)/boirl experiment maze-noise --out results/maze-noise
+	$(BIN)/boirl experiment fetch-search --out results/fetch-search
+	$(BIN)/boirl experiment fetch-solvers --out results/fetch-solvers
+
+bench-learning: $(COMPLETE)
+	$(BIN)/python benchmarks/maze_speed.py --out results/bench
 
 clean:
 	rm -rf .venv demo results .pytest_cache .mypy_cache .ruff_cache .hypothesis

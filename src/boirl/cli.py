@@ -341,17 +341,18 @@ def experiment(
     name: Annotated[
         str,
         typer.Argument(
-            help="gridworld-efficiency (paper, Table 1), borlange-search or borlange-trips."
+            help="gridworld-efficiency (paper, Table 1), borlange-search, borlange-trips, "
+            "maze-search (paper, Table 1), maze-noise, fetch-search or fetch-solvers."
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder for the results.")],
     trials: Annotated[
         int | None,
-        typer.Option(min=1, help="Seeds 0 to this number less one.", show_default="10 or 5"),
+        typer.Option(min=1, help="Seeds 0 to this number less one.", show_default="2 to 10"),
     ] = None,
     evaluations: Annotated[
         int | None,
-        typer.Option(help="Evaluations of each trial.", show_default="40, 30 or 80"),
+        typer.Option(help="Evaluations of each trial.", show_default="30 to 80"),
     ] = None,
     method: Annotated[
         list[str] | None,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,6 +16,7 @@ from torch import Tensor
 from boirl.kernels import Amplitudes, KernelSpec
 from boirl.noise import NOISE_FLOOR, noise_variances
 from boirl.projections.base import Projection
+from boirl.threads import single_thread
 from boirl.types import Box, FloatArray
 from boirl.warping import SCALES, OutputScale, Scale
 
@@ -34,20 +33,6 @@ Hyperparameters = dict[str, float]
 FLOOR = "noise_floor"
 SCALE = "scale"
 CHOSEN_AT = "scale_chosen_at"
-
-
-@contextmanager
-def single_thread() -> Iterator[None]:
-    """Run torch on one thread: faster for small matrices, and the same sums on every machine.
-
-    The number of threads is a setting of the whole process, restored afterwards.
-    """
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 @dataclass(frozen=True, eq=False)

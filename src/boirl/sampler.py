@@ -13,7 +13,8 @@ from optuna.samplers import BaseSampler
 from optuna.trial import FrozenTrial, TrialState
 
 from boirl.acquisitions import Acquisition, Incumbent, random
-from boirl.surrogates import FittedSurrogate, Hyperparameters, Surrogate, single_thread
+from boirl.surrogates import FittedSurrogate, Hyperparameters, Surrogate
+from boirl.threads import single_thread
 from boirl.types import Box, FloatArray
 
 HYPERPARAMETERS = "boirl:hyperparameters"

@@ -18,10 +18,11 @@ from linear_operator.utils.errors import NanError, NotPSDError
 from linear_operator.utils.warnings import NumericalWarning
 from torch import Tensor
 
-from boirl.fitted import CHOSEN_AT, FLOOR, SCALE, FittedSurrogate, Hyperparameters, single_thread
+from boirl.fitted import CHOSEN_AT, FLOOR, SCALE, FittedSurrogate, Hyperparameters
 from boirl.kernels import KernelSpec
 from boirl.noise import NOISE_FLOOR, build_likelihood, check_standard_errors, noise_variances
 from boirl.projections.base import SATURATED_RANGE, Projection
+from boirl.threads import single_thread
 from boirl.types import Box, FloatArray
 from boirl.warping import SCALES, Compress, OutputScale, Scale
 

@@ -12,6 +12,7 @@ from boirl.experiments import (
     borlange_search,
     borlange_trips,
     fetch_search,
+    fetch_solvers,
     gridworld_efficiency,
     maze_noise,
     maze_search,
@@ -23,6 +24,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "borlange-search": borlange_search.EXPERIMENT,
     "borlange-trips": borlange_trips.EXPERIMENT,
     "fetch-search": fetch_search.EXPERIMENT,
+    "fetch-solvers": fetch_solvers.EXPERIMENT,
     "maze-search": maze_search.EXPERIMENT,
     "maze-noise": maze_noise.EXPERIMENT,
 }

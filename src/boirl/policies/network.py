@@ -16,7 +16,7 @@ from boirl.types import FloatArray
 
 Arrays = Mapping[str, NDArray[Any]]
 
-ACTIVATIONS: dict[str, Callable[[FloatArray], FloatArray]] = {
+ACTIVATIONS: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
     "tanh": np.tanh,
     "relu": lambda x: np.maximum(x, 0.0),
 }

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,9 +22,10 @@ from boirl.environments.simulator import VectorSimulator
 from boirl.errors import InvalidInputError, SolverError
 from boirl.policies.actions import CensoredGaussian, UniformMixture
 from boirl.policies.network import NetworkPolicy
+from boirl.policies.replicas import Float32, Replicas
 from boirl.policies.solver import Report, Run, Solver, Task, silent
+from boirl.threads import single_thread
 
-Float32 = NDArray[np.float32]
 ADAM_EPSILON = 1e-5
 
 
@@ -79,12 +79,8 @@ class VectorPPO(Solver):
                 f"VectorPPO learns on vectorised simulators, found "
                 f"{type(task.simulator).__name__}; for a Gymnasium environment use boirl.PPO"
             )
-        threads = torch.get_num_threads()
-        torch.set_num_threads(1)
-        try:
+        with single_thread():
             return self._train(task, runs, report)
-        finally:
-            torch.set_num_threads(threads)
 
     def _train(self, task: Task, runs: Sequence[Run], report: Report) -> list[NetworkPolicy]:
         learner = _Learner(self, task.simulator, runs)
@@ -130,7 +126,7 @@ class _Experience:
     def gather(self, learner: _Learner) -> _Batch:
         settings, simulator = self.settings, self.task.simulator
         runs, copies, steps = len(self.generators), settings.copies, settings.rollout
-        actor, critic = learner.arrays()
+        actor, critic = learner.actor.in_numpy(), learner.critic.in_numpy()
         sd = np.exp(learner.log_sd.detach().numpy())
         shape = (steps, runs, copies)
         observed = np.empty((*shape, simulator.observation_size))
@@ -139,7 +135,7 @@ class _Experience:
         ended = np.zeros(shape, dtype=bool)
         for t in range(steps):
             observed[t] = self._observe()
-            mean = _forward(actor, learner.scaled(observed[t]))
+            mean = actor(learner.scaled(observed[t]))
             noise = np.stack([rng.standard_normal(mean.shape[1:]) for rng in self.generators])
             acted[t] = mean + sd * noise.astype(np.float32)
             flat = self.states.reshape(runs * copies, -1)
@@ -148,8 +144,8 @@ class _Experience:
             followed[t] = self._observe()
             ended[t] = self._restart_old()
         rewards = self._rewards(observed, acted, followed)
-        values = _forward(critic, learner.scaled(_by_run(observed)))[..., 0]
-        next_values = _forward(critic, learner.scaled(_by_run(followed)))[..., 0]
+        values = critic(learner.scaled(_by_run(observed)))[..., 0]
+        next_values = critic(learner.scaled(_by_run(followed)))[..., 0]
         differences = rewards + self.task.gamma * _by_step(next_values, steps)
         advantages = self._advantages(differences - _by_step(values, steps), ended)
         return _Batch(
@@ -208,31 +204,17 @@ class _Learner:
         # A stream of its own, so that a warm start changes nothing but the actor.
         generators = [np.random.default_rng([run.seed, 1]) for run in runs]
         outputs = len(simulator.action_low)
-        self.actor = _stack([_initial_weights(rng, (*sizes, outputs), 0.01) for rng in generators])
-        self.critic = _stack([_initial_weights(rng, (*sizes, 1), 1.0) for rng in generators])
+        self.actor = Replicas.orthogonal((*sizes, outputs), 0.01, generators)
+        self.critic = Replicas.orthogonal((*sizes, 1), 1.0, generators)
         for number, run in enumerate(runs):
             if run.warm_start is not None:
-                self._copy(run.warm_start, number)
+                self.actor.overwrite(number, run.warm_start)
         self.log_sd = torch.full((len(runs), 1, outputs), settings.initial_log_sd)
-        self.parameters = [*self.actor, *self.critic, self.log_sd]
-        for parameter in self.parameters:
-            parameter.requires_grad_()
+        self.log_sd.requires_grad_()
+        self.parameters = [*self.actor.parameters, *self.critic.parameters, self.log_sd]
         self.optimiser = torch.optim.Adam(
             self.parameters, lr=settings.learning_rate, eps=ADAM_EPSILON, fused=True
         )
-
-    def _copy(self, policy: NetworkPolicy, number: int) -> None:
-        arrays = [
-            array for pair in zip(policy.weights, policy.biases, strict=True) for array in pair
-        ]
-        fits = [array.size for array in arrays] == [own[number].numel() for own in self.actor]
-        if not fits or policy.activation != "tanh":
-            raise InvalidInputError(
-                f"the warm start is a network of {[w.shape for w in policy.weights]}; expected "
-                f"layers of {self.settings.hidden} units with tanh between, as VectorPPO trains"
-            )
-        for own, array in zip(self.actor, arrays, strict=True):
-            own[number] = torch.tensor(array, dtype=own.dtype).reshape(own[number].shape)
 
     def set_rate(self, rate: float) -> None:
         for group in self.optimiser.param_groups:
@@ -240,10 +222,6 @@ class _Learner:
 
     def scaled(self, observations: NDArray[np.float64]) -> Float32:
         return ((observations - self.centre) / self.scale).astype(np.float32)
-
-    def arrays(self) -> tuple[list[Float32], list[Float32]]:
-        actor, critic = ([p.detach().numpy() for p in part] for part in (self.actor, self.critic))
-        return actor, critic
 
     def update(self, batch: _Batch, generators: Sequence[np.random.Generator]) -> None:
         with torch.no_grad():
@@ -280,13 +258,13 @@ class _Learner:
         ratio = torch.exp(self._log_prob(observations, actions) - before)
         clipped = ratio.clamp(1.0 - settings.clip, 1.0 + settings.clip)
         gain = torch.minimum(ratio * normalised, clipped * normalised)
-        values = _stacked_forward(self.critic, observations)[..., 0]
+        values = self.critic(observations)[..., 0]
         error = (returns - values).square()
         # A mean over steps and a sum over runs: no run sees another's gradient.
         return (settings.value_weight * error - gain).mean(dim=1).sum()
 
     def _log_prob(self, observations: Tensor, actions: Tensor) -> Tensor:
-        mean = _stacked_forward(self.actor, observations)
+        mean = self.actor(observations)
         deviation = (actions - mean) * torch.exp(-self.log_sd)
         return (-0.5 * deviation.square() - self.log_sd).sum(dim=-1)
 
@@ -303,55 +281,18 @@ class _Learner:
             CensoredGaussian(tuple(simulator.action_low), tuple(simulator.action_high)),
             self.settings.uniform_share,
         )
-        actor, _ = self.arrays()
-        log_sd = self.log_sd.detach().numpy()
+        log_sd = self.log_sd.detach().numpy().astype(np.float64)
         return [
             NetworkPolicy(
-                weights=tuple(w[run].astype(np.float64) for w in actor[0::2]),
-                biases=tuple(b[run, 0].astype(np.float64) for b in actor[1::2]),
-                activation="tanh",
+                *self.actor.arrays(run),
+                activation=self.actor.activation,
                 actions=actions,
-                log_sd=log_sd[run, 0].astype(np.float64),
+                log_sd=log_sd[run, 0],
                 centre=self.centre,
                 scale=self.scale,
             )
             for run in range(len(log_sd))
         ]
-
-
-def _initial_weights(
-    rng: np.random.Generator, sizes: Sequence[int], last_gain: float
-) -> list[Float32]:
-    """Orthogonal matrices and zero biases, in turn."""
-    weights: list[Float32] = []
-    for layer, (rows, columns) in enumerate(pairwise(sizes)):
-        u, _, v = np.linalg.svd(rng.standard_normal((rows, columns)), full_matrices=False)
-        gain = last_gain if layer == len(sizes) - 2 else math.sqrt(2.0)
-        weights.append((gain * (u @ v)).astype(np.float32))
-        weights.append(np.zeros((1, columns), dtype=np.float32))
-    return weights
-
-
-def _stack(runs: Sequence[Sequence[Float32]]) -> list[Tensor]:
-    return [torch.from_numpy(np.stack(parts)) for parts in zip(*runs, strict=True)]
-
-
-def _stacked_forward(weights: Sequence[Tensor], values: Tensor) -> Tensor:
-    last = len(weights) - 2
-    for layer in range(0, len(weights), 2):
-        values = torch.baddbmm(weights[layer + 1], values, weights[layer])
-        if layer < last:
-            values = torch.tanh(values)
-    return values
-
-
-def _forward(weights: Sequence[Float32], values: Float32) -> Float32:
-    last = len(weights) - 2
-    for layer in range(0, len(weights), 2):
-        values = values @ weights[layer] + weights[layer + 1]
-        if layer < last:
-            values = np.tanh(values)
-    return values
 
 
 def _by_run(values: NDArray[Any]) -> NDArray[Any]:

@@ -37,6 +37,7 @@ from boirl.policies.actions import (
 from boirl.policies.network import NetworkPolicy
 from boirl.policies.replicas import Replicas
 from boirl.policies.solver import Report, Run, Solver, Task, silent
+from boirl.threads import single_thread
 from boirl.types import FloatArray
 
 MOVES = len(MOVING_ACTIONS)
@@ -110,12 +111,8 @@ class ReplaySAC(Solver):
         """The policies of several runs, trained side by side."""
         if not runs:
             return []
-        threads = torch.get_num_threads()
-        torch.set_num_threads(1)
-        try:
+        with single_thread():
             return self._train(task, runs, report)
-        finally:
-            torch.set_num_threads(threads)
 
     def _train(self, task: Task, runs: Sequence[Run], report: Report) -> list[NetworkPolicy]:
         training = _Training(self, task, runs, self.transitions.load(report))

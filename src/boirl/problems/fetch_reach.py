@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ GAMMA = 0.95
 EXPERT_STREAM, DEMONSTRATION_STREAM = 11, 12
 
 Route = Literal["replay", "sac", "ppo"]
-ROUTES = ("replay", "sac", "ppo")
+ROUTES: tuple[Route, ...] = get_args(Route)
 
 
 def build_fetch_reach(
@@ -70,7 +70,7 @@ def build_fetch_reach(
         chosen,
         gamma=GAMMA,
         repeats=repeats,
-        likelihood=_likelihood(solver),
+        likelihood=action_model_of(solver),
         workers=workers,
         truth=truth,
         name="fetch-reach",
@@ -120,8 +120,11 @@ def until_success(trajectories: Demonstrations) -> Demonstrations:
     return Demonstrations.from_trajectories(parts)
 
 
-def _likelihood(solver: Route) -> ActionModel | None:
-    """The fingers do nothing; policies that move them nevertheless are not judged by it."""
+def action_model_of(solver: Route) -> ActionModel | None:
+    """How to understand a route's policies, where not as the solver says.
+
+    The fingers do nothing; policies that move them nevertheless are not judged by it.
+    """
     if solver == "replay":
         return None
     kind = SquashedGaussian if solver == "sac" else CensoredGaussian
