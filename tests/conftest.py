@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 import torch
 from hypothesis import settings
 
+from boirl import cli
 from boirl.demonstrations import Demonstrations
 from boirl.environments import TabularMDP
 from boirl.policies import Bellman, TabularPolicy, TabularSolver
@@ -108,3 +111,18 @@ def any_demonstrations() -> Callable[..., Demonstrations]:
         return Demonstrations.from_arrays(visited, rng.integers(N_ACTIONS, size=(count, horizon)))
 
     return build
+
+
+@pytest.fixture
+def command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """Runs `boirl` in this process: exit code, output and errors."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["boirl", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exited, warnings.catch_warnings():
+            cli.main()
+        return exited.value.code, *capsys.readouterr()
+
+    return run

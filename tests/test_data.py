@@ -2,17 +2,15 @@
 
 import hashlib
 import socket
-import sys
 import threading
-import warnings
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import boirl
-from boirl import cli
-from boirl.data import DataSet, cache_folder, data_folder, fetch
+from boirl.data import DataSet, cache_folder, data_folder, fetch, remembered
 from boirl.errors import BoirlError, InvalidInputError, StorageError
 
 FILES = {"roads.txt": b"1 2 0.5\n2 1 0.5\n" * 50, "trips.txt": b"1 1 2\n"}
@@ -259,16 +257,61 @@ def test_the_cache_is_where_the_user_keeps_caches(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def command(monkeypatch, capsys):
-    """Runs `boirl` in this process, where the data set is: exit code, output and errors."""
+def make():
+    """Makes arrays, and notes how often."""
 
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["boirl", *map(str, arguments)])
-        with pytest.raises(SystemExit) as exited, warnings.catch_warnings():
-            cli.main()
-        return exited.value.code, *capsys.readouterr()
+    def make():
+        make.times += 1
+        return {"numbers": np.arange(3) + make.times, "text": np.array("a word")}
 
-    return run
+    make.times = 0
+    return make
+
+
+def test_arrays_are_made_once_for_a_key(make, tmp_path):
+    first = remembered("expert", ("PPO()", 3, 0.5), make)
+    again = remembered("expert", ("PPO()", 3, 0.5), make)
+    assert make.times == 1
+    for name, array in first.items():
+        np.testing.assert_array_equal(again[name], array)
+    (path,) = (tmp_path / "cache" / "expert").iterdir()
+    assert path.suffix == ".npz"
+
+
+def test_arrays_of_another_key_or_name_are_others(make):
+    keys = [("expert", 1), ("expert", 2), ("expert", "1"), ("expert", (1,)), ("anchor", 1)]
+    found = [remembered(*key, make)["numbers"][0] for key in keys]
+    assert found == [1, 2, 3, 4, 5]
+    assert [remembered(*key, make)["numbers"][0] for key in keys] == found
+
+
+def test_nothing_is_kept_of_arrays_that_could_not_be_made(make, cache):
+    def fail():
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        remembered("expert", 1, fail)
+    assert not (cache.parent / "expert").exists()
+    assert remembered("expert", 1, make)["numbers"][0] == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"no arrays"])
+def test_damaged_arrays_are_named_and_not_made_anew(make, cache, content):
+    remembered("expert", 1, make)
+    (path,) = (cache.parent / "expert").iterdir()
+    path.write_bytes(content)
+    with pytest.raises(StorageError, match="remove it, and it is made anew") as caught:
+        remembered("expert", 1, make)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+    path.unlink()
+    assert remembered("expert", 1, make)["numbers"][0] == 2
+
+
+def test_arrays_that_cannot_be_kept_are_told(make, tmp_path):
+    (tmp_path / "cache").write_text("a file")
+    with pytest.raises(StorageError, match="could not be written"):
+        remembered("expert", 1, make)
 
 
 def test_the_command_fetches_and_finds(command, folder, cache):

@@ -216,7 +216,6 @@ def test_a_file_of_plain_vectors_is_read_too(tmp_path):
     assert_same(Demonstrations.load(tmp_path / "plain.npz"), expected)
 
 
-@pytest.mark.xfail(reason="start states of such files are left out")
 def test_start_states_of_plain_files_are_read(tmp_path):
     starts = np.array([[5.0], [6.0]])
     arrays = {"states": np.zeros((2, 3, 2)), "actions": np.zeros((2, 2, 1))}
@@ -242,7 +241,6 @@ def test_vectors_put_together(vectors):
     assert Demonstrations.concatenate([vectors.subset([0]), plain]).start_states is None
 
 
-@pytest.mark.xfail(reason="NumPy complains in its own words")
 def test_vectors_of_different_widths_are_not_put_together(vectors):
     other = Demonstrations.from_trajectories([(np.zeros((2, 5)), np.zeros((2, 2)))])
     with pytest.raises(DemonstrationError, match="shape"):
@@ -303,13 +301,11 @@ def test_there_is_a_start_state_for_every_trajectory():
         Demonstrations.from_trajectories(two(), start_states=np.zeros((3, 4)))
 
 
-@pytest.mark.xfail(reason="nobody looks at the values of start states")
 def test_start_states_are_finite():
     with pytest.raises(DemonstrationError, match="trajectory 1"):
         Demonstrations.from_trajectories(two(), start_states=[[0.0, 0.0], [0.0, np.nan]])
 
 
-@pytest.mark.xfail(reason="it counts as unknown, although the next step tells it")
 def test_only_an_end_can_be_unknown():
     following = np.array([[np.nan, np.nan], [0.0, 0.0]])
     with pytest.raises(DemonstrationError, match="trajectory 0, step 0"):

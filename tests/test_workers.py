@@ -209,7 +209,6 @@ def test_an_interrupt_here_leaves_no_child_alive(error, tmp_path):
             os.kill(int(path.name), 0)
 
 
-@pytest.mark.xfail(reason="the OSError of a message cut short takes the search with it")
 def test_a_child_killed_in_the_middle_of_a_message_is_told():
     def job(report):
         connection = getclosurevars(report).nonlocals["connection"]

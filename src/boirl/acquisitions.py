@@ -46,7 +46,7 @@ ROLES = ("refine", "improve", "refine", "improve", "refine", "bound")
 
 REFINEMENT = 0.25
 """A close-up resolves more than the surrogate of the whole box: an improvement of this share of
-the latter's resolution is worth an evaluation."""
+the latter's resolution is worth an evaluation. Noise, though, is the same from close up."""
 
 STANDS = 12
 """A best that so many evaluations did not better is not refined any more."""
@@ -183,7 +183,8 @@ def _refine(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal | 
     Where evaluations are noisy, the whole surrogate says which are the best, lest it be the lucky
     ones, and the improvement is one on the lowest posterior mean of the close-up.
     """
-    worth = REFINEMENT * surrogate.resolution * surrogate.nll_per_output
+    share = 1.0 if surrogate.noisy else REFINEMENT
+    worth = share * surrogate.resolution * surrogate.nll_per_output
     as_good = surrogate.level <= surrogate.level.min() + worth
     if surrogate.size - int(as_good.argmax()) > STANDS:
         return None

@@ -234,6 +234,9 @@ def demonstrate(
 
     Example: boirl demonstrate point-mass-maze --seed 1 --out demonstrations.npz
     """
+    from boirl.files import make_folder
+
+    make_folder(out.parent)
     chosen = _load(problem, None, seed=seed, n_demonstrations=count)
     chosen.demonstrations.save(out)
     console.print(f"{len(chosen.demonstrations)} trajectories: {out}", markup=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -81,11 +81,7 @@ class Demonstrations:
                 f"states have shape {self.states.shape} and next states "
                 f"{self.next_states.shape}; expected the same"
             )
-        if self.start_states is not None and len(self.start_states) != len(self.lengths):
-            raise DemonstrationError(
-                f"there are {len(self.start_states)} start states for {len(self.lengths)} "
-                "trajectories; expected one for each"
-            )
+        self._check_starts()
         inside = np.flatnonzero(self.step_numbers > 0)
         found, following = self.next_states[inside - 1], self.states[inside]
         torn = np.zeros(total, dtype=bool)
@@ -98,8 +94,29 @@ class Demonstrations:
             lowest = UNKNOWN if ends else 0
             self._raise_at(values < lowest, values, name, f"a number from {lowest} on")
             return
-        wrong = _any(np.isinf(values) if ends else ~np.isfinite(values))
+        wrong = _any(~np.isfinite(values))
+        if ends:
+            # A row of NaN says that nobody recorded the end.
+            last = np.zeros(len(values), dtype=bool)
+            last[np.cumsum(self.lengths) - 1] = True
+            wrong &= ~(last & _any(np.isnan(values)))
         self._raise_at(wrong, values, name, "finite numbers")
+
+    def _check_starts(self) -> None:
+        starts = self.start_states
+        if starts is None:
+            return
+        if len(starts) != len(self.lengths):
+            raise DemonstrationError(
+                f"there are {len(starts)} start states for {len(self.lengths)} trajectories; "
+                "expected one for each"
+            )
+        wrong = np.flatnonzero(_any(~np.isfinite(starts)))
+        if wrong.size:
+            raise DemonstrationError(
+                f"trajectory {wrong[0]} has the start state {starts[wrong[0]]}; expected finite "
+                "numbers"
+            )
 
     @classmethod
     def from_arrays(
@@ -248,6 +265,11 @@ class Demonstrations:
     @classmethod
     def concatenate(cls, several: Sequence[Demonstrations]) -> Demonstrations:
         """All trajectories of all `several`, in order."""
+        shapes = {(one.states.shape[1:], one.actions.shape[1:]) for one in several}
+        if len(shapes) > 1:
+            raise DemonstrationError(
+                f"states and actions have the shapes {sorted(shapes)}; expected one for all"
+            )
         return cls(
             states=np.concatenate([one.states for one in several]),
             actions=np.concatenate([one.actions for one in several]),
@@ -290,8 +312,9 @@ class Demonstrations:
         if "lengths" in arrays:
             ends = np.cumsum(arrays["lengths"])[:-1]
             parts = (np.split(arrays[name], ends) for name in ("states", "actions"))
-            return cls.from_trajectories(zip(*parts, strict=True))
-        return cls.from_arrays(arrays["states"], arrays["actions"], arrays.get("next_states"))
+            return cls.from_trajectories(zip(*parts, strict=True), arrays.get("start_states"))
+        read = cls.from_arrays(arrays["states"], arrays["actions"], arrays.get("next_states"))
+        return replace(read, start_states=arrays.get("start_states"))
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
         """The arrays by name, for a file."""
@@ -333,8 +356,10 @@ def _any(rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def _together(parts: Sequence[FloatArray | None]) -> FloatArray | None:
+    """Start states of several, where all have some of one width."""
     given = [part for part in parts if part is not None]
-    return np.concatenate(given) if len(given) == len(parts) else None
+    alike = len(given) == len(parts) and len({part.shape[1:] for part in given}) == 1
+    return np.concatenate(given) if alike else None
 
 
 def _numbers(part: ArrayLike, label: str) -> NDArray[Any]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -28,7 +27,7 @@ from boirl.policy_store import PolicyStore
 from boirl.problem import FINGERPRINT_THETAS, Problem, check_ends
 from boirl.rewards import RewardFamily, Transitions
 from boirl.types import Evaluation, FloatArray, Report, silent
-from boirl.workers import run_jobs
+from boirl.workers import reason_of, run_jobs
 
 if TYPE_CHECKING:
     from boirl.environments.gym_simulator import EnvSource, SetStart
@@ -42,6 +41,10 @@ WORSE_THAN_CHANCE = 3.0
 EQUALLY_GOOD = 0.02
 """How much of the gain over random actions a run may lack to count as good as the best."""
 
+TRIMMED = 0.25
+"""Share of runs at each end whose NLLs are left out: a policy may be as good and yet odd in places
+where it never goes."""
+
 COMPARED_STEPS = 400
 Seed = int | Sequence[int]
 
@@ -49,11 +52,44 @@ RETURN_STREAM, UNIFORM_STREAM, ESOR_STREAM, DEMONSTRATION_STREAM = 5, 6, 7, 8
 
 
 class Outcome(NamedTuple):
-    """What a training run ended with: a policy, its NLL and its mean return under theta."""
+    """What a training run ended with: a policy, its NLL and its mean return under theta.
+
+    `warm` says that it started from an anchor.
+    """
 
     policy: NetworkPolicy
     nll: float
     mean_return: float
+    warm: bool
+
+
+def _equally_good(outcomes: Sequence[Outcome], chance: float) -> list[Outcome]:
+    """The outcomes that are about as good as the best, given the return of random actions.
+
+    Those that started anew and those that did not are two kinds, which may explain demonstrations
+    differently though they are equally good. Only one kind is kept.
+    """
+    best = max(outcomes, key=_mean_return).mean_return
+    good = [one for one in outcomes if one.mean_return >= best - EQUALLY_GOOD * abs(best - chance)]
+    anew = [one for one in good if not one.warm]
+    return anew or good
+
+
+def _centre(values: FloatArray, trimmed: float) -> tuple[float, float]:
+    """Mean and its standard error, without a share of the values at each end; 0 for a single one.
+
+    The standard error of a trimmed mean is that of Yuen: by the standard deviation after trimmed
+    values were set to the nearest that is kept.
+    """
+    count = len(values)
+    cut = int(trimmed * count)
+    ordered = np.sort(values)
+    kept = ordered[cut : count - cut]
+    if count == 1:
+        return float(kept[0]), 0.0
+    pulled_in = np.clip(ordered, kept[0], kept[-1])
+    spread = float(pulled_in.std(ddof=1)) / (1.0 - 2.0 * cut / count)
+    return float(kept.mean()), spread / math.sqrt(count)
 
 
 def _mean_return(outcome: Outcome) -> float:
@@ -78,8 +114,10 @@ class GymProblem(Problem[NetworkPolicy]):
         keep: `"mean"`: the NLL is the mean over the runs, and its standard error goes to the
             surrogate as noise. `"best"`: so it is over the run with the highest return under theta
             and those as good (within 2 % of what it gained over random actions), for environments
-            where learning gets stuck.
-        anchors: Policies to warm-start from; each adds a run to those of every theta.
+            where learning gets stuck; of four such runs or more, the quarters with the highest
+            and the lowest NLL are left out.
+        anchors: Policies to warm-start from; each adds a run to those of every theta. With
+            `keep="best"` they count only where those that start anew get stuck.
         likelihood: How the outputs of a policy are understood, in place of the solver's choice.
         set_start: How to set the environment to a start state, where it does not say so itself.
         workers: Training processes at a time, by default one a core; 0 to learn in this process.
@@ -108,6 +146,8 @@ class GymProblem(Problem[NetworkPolicy]):
         set_field = object.__setattr__
         if not 0.0 < self.gamma <= 1.0:
             raise InvalidInputError(f"gamma is {self.gamma}; expected a number in (0, 1]")
+        if self.horizon is not None and self.horizon < 1:
+            raise InvalidInputError(f"the horizon is {self.horizon}; expected at least one step")
         if self.repeats < 1:
             raise InvalidInputError(f"repeats is {self.repeats}; expected at least one run")
         if self.keep not in ("mean", "best"):
@@ -144,11 +184,12 @@ class GymProblem(Problem[NetworkPolicy]):
 
     def policy(self, theta: ArrayLike) -> NetworkPolicy:
         """The policy of theta: the one that is kept or else one that is learned now."""
-        kept = self.policies.get(theta)
+        chosen = self.box.check_one(theta)
+        kept = self.policies.get(self._learning, chosen)
         if kept is not None:
             return kept
-        evaluation = self.evaluate(theta, seed=0)
-        learned = self.policies.get(theta)
+        evaluation = self.evaluate(chosen, seed=0)
+        learned = self.policies.get(self._learning, chosen)
         if learned is None:
             raise SolverError(str(evaluation.failure))
         return learned
@@ -164,21 +205,17 @@ class GymProblem(Problem[NetworkPolicy]):
         except SolverError as error:
             failure = str(error)
         else:
-            best = max(outcomes, key=_mean_return)
             chance = float(self.returns(self._uniform_rollouts, chosen).mean())
-            least = -math.inf
-            if self.keep == "best":
-                least = best.mean_return - EQUALLY_GOOD * abs(best.mean_return - chance)
-            values = np.array([one.nll for one in outcomes if one.mean_return >= least])
-            nll = float(values.mean())
-            if len(values) > 1:
-                nll_se = float(values.std(ddof=1) / math.sqrt(len(values)))
+            kept = outcomes if self.keep == "mean" else _equally_good(outcomes, chance)
+            best = max(kept, key=_mean_return)
+            values = np.array([outcome.nll for outcome in kept])
+            nll, nll_se = _centre(values, TRIMMED if self.keep == "best" else 0.0)
             facts = {
                 "nll": [outcome.nll for outcome in outcomes],
                 "returns": [outcome.mean_return for outcome in outcomes],
                 "return_of_chance": chance,
             }
-            self.policies.put(chosen, best.policy, facts)
+            self.policies.put(self._learning, chosen, best.policy, facts)
         seconds = time.perf_counter() - began
         return Evaluation(chosen, nll, nll_se, seconds=seconds, seed=seed, failure=failure)
 
@@ -207,8 +244,9 @@ class GymProblem(Problem[NetworkPolicy]):
 
     def _train(self, task: Task, runs: Sequence[Run], report: Report) -> list[Outcome]:
         """Learn, and measure what came out; in a process of its own."""
-        outcomes, failures = [], []
-        for policy in self.solver.solve_all(task, runs, report):
+        outcomes: list[Outcome] = []
+        failures: list[str] = []
+        for run, policy in self._policies(task, runs, report, failures):
             if self.likelihood is not None:
                 policy = policy.with_actions(self.likelihood)
             nll = negative_log_likelihood(policy, self.demonstrations)
@@ -222,12 +260,25 @@ class GymProblem(Problem[NetworkPolicy]):
             )
             failure = self._failure(nll, returns, task)
             if failure is None:
-                outcomes.append(Outcome(policy, nll, float(returns.mean())))
+                warm = run.warm_start is not None
+                outcomes.append(Outcome(policy, nll, float(returns.mean()), warm))
             else:
                 failures.append(failure)
         if not outcomes:
             raise SolverError("; ".join(dict.fromkeys(failures)))
         return outcomes
+
+    def _policies(
+        self, task: Task, runs: Sequence[Run], report: Report, failures: list[str]
+    ) -> Iterator[tuple[Run, NetworkPolicy]]:
+        """The policies of the runs that succeed; where one fails, the others are run alone."""
+        try:
+            yield from zip(runs, self.solver.solve_all(task, runs, report), strict=True)
+        except Exception as error:
+            failures.append(reason_of(error))
+            if len(runs) > 1:
+                for run in runs:
+                    yield from self._policies(task, [run], report, failures)
 
     def _failure(self, nll: float, returns: FloatArray, task: Task) -> str | None:
         if not math.isfinite(nll):
@@ -296,11 +347,15 @@ class GymProblem(Problem[NetworkPolicy]):
             )
         actions = demonstrations.actions
         if simulator.n_actions is not None:
-            if actions.ndim != 1 or actions.max() >= simulator.n_actions:
+            if actions.ndim != 1:
                 raise DemonstrationError(
-                    f"actions have shape {actions.shape} and reach {actions.max()}; expected a "
-                    f"whole number below {simulator.n_actions} a step"
+                    f"actions have shape {actions.shape}; expected a whole number a step"
                 )
+            _refuse(
+                demonstrations,
+                actions >= simulator.n_actions,
+                f"a whole number below {simulator.n_actions}",
+            )
         else:
             demonstrations = self._within_bounds(demonstrations)
         check_ends(demonstrations, self.reward)
@@ -314,15 +369,12 @@ class GymProblem(Problem[NetworkPolicy]):
                 f"actions have shape {actions.shape}; expected a row of {len(low)} numbers a step"
             )
         slack = BOUND_SLACK * (high - low)
-        wrong = ((actions < low - slack) | (actions > high + slack)).any(axis=1)
-        if wrong.any():
-            step = int(wrong.argmax())
-            raise DemonstrationError(
-                f"trajectory {demonstrations.trajectory_numbers[step]}, step "
-                f"{demonstrations.step_numbers[step]}: the action is {actions[step]}; expected "
-                f"numbers from {low} to {high} (clip actions as the environment does)"
-            )
-        return replace(demonstrations, actions=np.clip(actions, low, high))
+        wrong = np.any((actions < low - slack) | (actions > high + slack), axis=1)
+        expected = f"numbers from {low} to {high} (clip actions as the environment does)"
+        _refuse(demonstrations, wrong, expected)
+        # Bounds may be those of a float32: what is close to one is at it.
+        snapped = np.where(actions <= low + slack, low, actions)
+        return replace(demonstrations, actions=np.where(actions >= high - slack, high, snapped))
 
     def roll_out(
         self,
@@ -350,28 +402,42 @@ class GymProblem(Problem[NetworkPolicy]):
         return 0.5 * (one_sided + one_sided.T)
 
     def fingerprint(self) -> str:
-        digest = hashlib.sha256()
-        likelihood = None if self.likelihood is None else self.likelihood.describe()
-        facts = (self.simulator.name, self.steps, self.gamma, self.reward.parameters)
-        digest.update(repr((*facts, self.solver, self.repeats, self.keep)).encode())
-        digest.update(json.dumps(likelihood).encode())
-        arrays = list(self.demonstrations.to_dict().values())
-        for anchor in self.anchors:
-            arrays += [*anchor.weights, *anchor.biases]
-        for array in arrays:
+        digest = hashlib.sha256(self._learning.encode())
+        for array in self.demonstrations.to_dict().values():
             digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()[:16]
+
+    @cached_property
+    def _learning(self) -> str:
+        """Changes when anything changes that a policy depends on."""
+        likelihood = None if self.likelihood is None else self.likelihood.describe()
+        facts = (self.simulator.identity, self.steps, self.gamma, self.reward.parameters)
+        digest = hashlib.sha256(
+            repr((*facts, self.solver, self.repeats, self.keep, likelihood)).encode()
+        )
+        for anchor in self.anchors:
+            for array in (*anchor.weights, *anchor.biases):
+                digest.update(np.ascontiguousarray(array).tobytes())
         # What a reward family computes is told by what it gives at some thetas.
         drawn = np.random.default_rng(0).random((FINGERPRINT_THETAS, self.box.dimension))
-        steps = slice(0, 100)
-        transitions = Transitions(
-            self.demonstrations.states[steps],
-            self.demonstrations.actions[steps],
-            self.demonstrations.next_states[steps],
-        )
+        seen = self._uniform_rollouts
+        some = slice(0, 100)
+        transitions = Transitions(seen.states[some], seen.actions[some], seen.next_states[some])
         with torch.no_grad():
             rewards = self.reward(torch.tensor(self.box.from_unit(drawn)), transitions).numpy()
         digest.update((np.round(np.nan_to_num(rewards), 9) + 0.0).tobytes())
         return digest.hexdigest()[:16]
+
+
+def _refuse(demonstrations: Demonstrations, wrong: Any, expected: str) -> None:
+    """Name the first step whose action is wrong."""
+    if wrong.any():
+        step = int(wrong.argmax())
+        raise DemonstrationError(
+            f"trajectory {demonstrations.trajectory_numbers[step]}, step "
+            f"{demonstrations.step_numbers[step]}: the action is {demonstrations.actions[step]}; "
+            f"expected {expected}"
+        )
 
 
 def demonstrate(

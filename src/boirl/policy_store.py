@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boirl.errors import StorageError
+from boirl.errors import SolverError, StorageError
 from boirl.files import read_arrays, write_arrays
 from boirl.policies.network import NetworkPolicy
 
@@ -27,25 +27,32 @@ class PolicyStore:
         self.folder = folder
         self._known: dict[str, NetworkPolicy] = {}
 
-    def get(self, theta: ArrayLike) -> NetworkPolicy | None:
-        """The policy of theta, where there is one."""
-        key = _key(theta)
+    def get(self, learning: str, theta: ArrayLike) -> NetworkPolicy | None:
+        """The policy of theta, where there is one.
+
+        Args:
+            learning: Tells apart policies that were learned in different ways.
+            theta: The reward.
+        """
+        key = _key(learning, theta)
         if key not in self._known and self.folder is not None:
             path = self._path(key)
             if path.exists():
                 try:
                     arrays = read_arrays(path, "a policy")
                     self._known[key] = NetworkPolicy.from_dict(arrays)
-                except StorageError as error:
+                except (StorageError, SolverError) as error:
                     raise StorageError(
                         f"the policy of theta {np.ravel(theta).tolist()} is damaged ({error}); "
                         f"remove {str(path)!r} to learn it anew"
                     ) from error
         return self._known.get(key)
 
-    def put(self, theta: ArrayLike, policy: NetworkPolicy, facts: Mapping[str, Any]) -> None:
+    def put(
+        self, learning: str, theta: ArrayLike, policy: NetworkPolicy, facts: Mapping[str, Any]
+    ) -> None:
         """Keep a policy; durable when this returns, where there is a folder."""
-        key = _key(theta)
+        key = _key(learning, theta)
         self._known[key] = policy
         if self.folder is not None:
             arrays = policy.to_dict()
@@ -58,7 +65,7 @@ class PolicyStore:
         return self.folder / f"{key}.npz"
 
 
-def _key(theta: ArrayLike) -> str:
+def _key(learning: str, theta: ArrayLike) -> str:
     # Adding 0.0 makes the two zeros one.
     numbers = np.ravel(np.asarray(theta, dtype=np.float64)) + 0.0
-    return hashlib.sha256(numbers.tobytes()).hexdigest()[:16]
+    return hashlib.sha256(learning.encode() + numbers.tobytes()).hexdigest()[:16]

@@ -50,7 +50,7 @@ class SearchProgress:
     def begin(self, number: int) -> None:
         """An evaluation starts."""
         self._progress.reset(
-            self._inner, description=f"  number {number}", message="", visible=False
+            self._inner, description=f"  number {number}", count="", message="", visible=False
         )
 
     def report(self, share: float, message: str) -> None:

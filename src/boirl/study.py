@@ -288,7 +288,8 @@ def evaluation_seed(seed: int, number: int) -> int:
 def _policy_folder(storage: str | None) -> Path | None:
     if storage is None or not storage.startswith("sqlite:///"):
         return None
-    return Path(storage.removeprefix("sqlite:///")).with_suffix(".policies")
+    file = storage.removeprefix("sqlite:///")
+    return None if file in ("", ":memory:") else Path(file).with_suffix(".policies")
 
 
 def _record(trial: FrozenTrial) -> dict[str, Any]:

@@ -13,12 +13,13 @@ import signal
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
+from functools import cache
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import torch
 
-from boirl.errors import SolverError
+from boirl.errors import BoirlError
 from boirl.types import Report
 
 LONGEST_MESSAGE = 200
@@ -61,6 +62,7 @@ def run_jobs(jobs: Sequence[Job[T]], report: Report, workers: int | None = None)
 
     if at_once < 1 or not can_fork() or multiprocessing.current_process().daemon:
         return [_here(job, report_of(number)) for number, job in enumerate(jobs)]
+    _import_for_children()
     results: dict[int, Result[T]] = {}
     children: dict[Connection, tuple[int, Any]] = {}
     waiting = list(enumerate(jobs))
@@ -75,7 +77,8 @@ def run_jobs(jobs: Sequence[Job[T]], report: Report, workers: int | None = None)
                 number, process = children[ready]
                 try:
                     message = ready.recv()
-                except EOFError:
+                except (EOFError, OSError):
+                    # Closed, or broken off in the middle of a message.
                     process.join()
                     message = Result(None, _death(process.exitcode))
                 if isinstance(message, Result):
@@ -91,6 +94,15 @@ def run_jobs(jobs: Sequence[Job[T]], report: Report, workers: int | None = None)
             process.join()
             connection.close()
     return [results[number] for number in range(len(jobs))]
+
+
+@cache
+def _import_for_children() -> None:
+    """Let torch import what its optimisers need, lest every child does; a second each."""
+    weight = torch.zeros(1, requires_grad=True)
+    optimiser = torch.optim.Adam([weight], fused=True)
+    weight.sum().backward()
+    optimiser.step()
 
 
 def _start(job: Job[T]) -> tuple[Connection, Any]:
@@ -123,16 +135,18 @@ def _work(job: Job[T], connection: Connection) -> None:
 def _here(job: Job[T], report: Report) -> Result[T]:
     try:
         return Result(job(report), None)
-    except SolverError as error:
-        return Result(None, str(error))
     except Exception as error:
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        return Result(
-            None,
-            f"training crashed with {type(error).__name__}: "
-            f"{' '.join(str(error).split())[:LONGEST_MESSAGE]} "
-            f"({os.path.basename(where.filename)}, line {where.lineno})",
-        )
+        return Result(None, reason_of(error))
+
+
+def reason_of(error: Exception) -> str:
+    """Why training failed, in one line."""
+    if isinstance(error, BoirlError):
+        return str(error)
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    message = " ".join(str(error).split())[:LONGEST_MESSAGE]
+    place = f"{os.path.basename(where.filename)}, line {where.lineno}"
+    return f"training crashed with {type(error).__name__}: {message} ({place})"
 
 
 def _death(code: int | None) -> str:

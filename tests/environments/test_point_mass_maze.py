@@ -279,6 +279,5 @@ def test_random_actions_are_uniform_between_the_bounds():
     np.testing.assert_allclose(actions.std(axis=0), np.sqrt(1.0 / 3.0), atol=0.02)
 
 
-@pytest.mark.xfail(reason="numbers of NumPy are taken for start states")
 def test_a_number_of_trajectories_may_be_one_of_numpy():
     assert len(SIMULATOR.roll_out(None, np.int64(3), 4, np.random.default_rng(0))) == 3

@@ -98,7 +98,6 @@ def test_a_recipe_makes_the_problem_again(problem, runs):
     assert runs == []
 
 
-@pytest.mark.xfail(reason="they make another key of the cache, and a count is taken for a start")
 def test_numbers_of_numpy_make_the_same_problem(problem, cache, tmp_path, monkeypatch):
     def refuse(*given):
         raise AssertionError("this trains")

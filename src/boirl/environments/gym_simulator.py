@@ -8,8 +8,9 @@ to a state. That is found out in this order:
 2. MuJoCo environments (`set_state(qpos, qvel)`), from start states `qpos, qvel`;
 3. environments with an attribute `state`, such as those of classic control, from start states
    like it;
-4. otherwise the environment's own reset starts every roll-out. The projection then compares
-   demonstrations with trajectories from other starts: it still separates rewards, with more noise.
+4. otherwise, and where a wrapper has a memory, the environment's own reset starts every roll-out.
+   The projection then compares demonstrations with trajectories from other starts: it still
+   separates rewards, with more noise.
 """
 
 from __future__ import annotations
@@ -34,6 +35,10 @@ SetStart = Callable[[Env, FloatArray], Any]
 
 HORIZON = 1000
 """Steps of an episode in an environment that sets no limit of its own."""
+
+
+UNBOUNDED = 1e6
+"""Bounds beyond this say nothing about the size of observations."""
 
 
 @dataclass(eq=False)
@@ -79,15 +84,19 @@ class GymSimulator(Simulator):
                 f"the actions are {space}; expected a Discrete space or a Box of one axis"
             )
         observations = self.env.observation_space
-        if not isinstance(observations, (spaces.Box, spaces.Dict)):
+        if isinstance(observations, spaces.Dict):
+            parts = list(observations.spaces.values())
+        else:
+            parts = [observations]
+        if not all(isinstance(part, spaces.Box) for part in parts):
             raise InvalidInputError(
                 f"the observations are {observations}; expected a Box or a Dict of boxes"
             )
-        self.observation_size = spaces.flatdim(observations)
-        flat = spaces.flatten_space(observations)
-        assert isinstance(flat, spaces.Box)
-        bounded = np.isfinite(flat.low) & np.isfinite(flat.high)
-        low, high = np.where(bounded, flat.low, -1.0), np.where(bounded, flat.high, 1.0)
+        flat: Any = spaces.flatten_space(observations)
+        self.observation_size = flat.shape[0]
+        low, high = flat.low.astype(np.float64), flat.high.astype(np.float64)
+        bounded = (np.maximum(np.abs(low), np.abs(high)) < UNBOUNDED) & (low < high)
+        low, high = np.where(bounded, low, -1.0), np.where(bounded, high, 1.0)
         self.observation_centre = 0.5 * (low + high) if self.centre is None else self.centre
         self.observation_scale = 0.5 * (high - low) if self.scale is None else self.scale
         limit = None if self.env.spec is None else self.env.spec.max_episode_steps
@@ -122,6 +131,12 @@ class GymSimulator(Simulator):
         spec = self.env.spec
         return type(self.env.unwrapped).__name__ if spec is None else spec.id
 
+    @property
+    def identity(self) -> str:
+        spec = self.env.spec
+        options = {} if spec is None else spec.kwargs
+        return f"{self.name} {sorted((key, repr(value)) for key, value in options.items())}"
+
     def flatten(self, observation: Any) -> FloatArray:
         """An observation as a vector, `k`."""
         flat = spaces.flatten(self.env.observation_space, observation)
@@ -132,7 +147,7 @@ class GymSimulator(Simulator):
         inner: Any = self.env.unwrapped
         if self.set_start is not None:
             return None
-        if hasattr(inner, "set_state") and hasattr(inner, "data"):
+        if _is_mujoco(inner):
             return np.concatenate([inner.data.qpos, inner.data.qvel])
         state = getattr(inner, "state", None)
         return None if state is None else np.array(state, dtype=np.float64).reshape(-1)
@@ -144,7 +159,7 @@ class GymSimulator(Simulator):
         horizon: int,
         rng: np.random.Generator,
     ) -> Demonstrations:
-        episodes = [None] * starts if isinstance(starts, int) else list(starts)
+        episodes = [None] * int(starts) if np.ndim(starts) == 0 else list(np.asarray(starts))
         trajectories, states = [], []
         for start in episodes:
             observation = self._begin(start, rng)
@@ -183,12 +198,33 @@ class GymSimulator(Simulator):
         current = self.start_state()
         if current is None or current.shape != np.shape(start):
             return self.flatten(observation)
-        if hasattr(inner, "set_state"):
+        if _is_mujoco(inner):
             inner.set_state(start[: len(inner.data.qpos)], start[len(inner.data.qpos) :])
         else:
             inner.state = np.array(start)
         observe = getattr(inner, "_get_obs", None) or getattr(inner, "_get_ob", None)
-        return self.flatten(start if observe is None else observe())
+        seen = self._wrapped(start if observe is None else observe())
+        if np.size(seen) == np.size(observation):
+            return self.flatten(seen)
+        # A wrapper keeps a memory, which a start state does not set.
+        return self.flatten(self.env.reset(seed=seed)[0])
+
+    def _wrapped(self, observation: Any) -> Any:
+        """What the wrappers of the environment make of an observation of its own."""
+        wrappers: list[Any] = []
+        env: Any = self.env
+        while env is not self.env.unwrapped:
+            wrappers.append(env)
+            env = env.env
+        for wrapper in reversed(wrappers):
+            if isinstance(wrapper, gymnasium.ObservationWrapper):
+                observation = wrapper.observation(observation)
+        return observation
+
+
+def _is_mujoco(env: Any) -> bool:
+    """Whether an environment is set to positions and velocities."""
+    return hasattr(env, "set_state") and hasattr(env, "data")
 
 
 def observation_parts(space: spaces.Space[Any]) -> dict[str, slice]:

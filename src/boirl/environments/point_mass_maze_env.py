@@ -58,7 +58,7 @@ class PointMassMazeEnv(gymnasium.Env[FloatArray, FloatArray]):
         position = self.np_random.uniform(START_LOW, START_HIGH)
         velocity = self.np_random.uniform(-START_SPEED, START_SPEED, 2)
         self.set_state(position, velocity)
-        return self._observe(), {}
+        return self._get_obs(), {}
 
     def set_state(self, qpos: FloatArray, qvel: FloatArray) -> None:
         """Put the ball somewhere, at a velocity."""
@@ -70,7 +70,7 @@ class PointMassMazeEnv(gymnasium.Env[FloatArray, FloatArray]):
         reward = -math.dist(self.data.qpos, self.target)
         self.data.ctrl[:] = action
         mujoco.mj_step(self.model, self.data, nstep=dynamics.FRAME_SKIP)
-        return self._observe(), reward, False, False, {}
+        return self._get_obs(), reward, False, False, {}
 
     def render(self) -> Any:
         if self._renderer is None:
@@ -84,7 +84,7 @@ class PointMassMazeEnv(gymnasium.Env[FloatArray, FloatArray]):
             self._renderer.close()
             self._renderer = None
 
-    def _observe(self) -> FloatArray:
+    def _get_obs(self) -> FloatArray:
         return self.data.qpos.copy()
 
 

@@ -44,6 +44,11 @@ class Simulator(ABC):
     rollouts_to_compare: int = 10
     rollouts_to_measure: int = 100
 
+    @property
+    def identity(self) -> str:
+        """Tells two environments apart, their settings included."""
+        return self.name
+
     @abstractmethod
     def roll_out(
         self,
@@ -97,7 +102,7 @@ class VectorSimulator(Simulator):
         horizon: int,
         rng: np.random.Generator,
     ) -> Demonstrations:
-        begin = self.reset(starts, rng) if isinstance(starts, int) else np.asarray(starts)
+        begin = self.reset(int(starts), rng) if np.ndim(starts) == 0 else np.asarray(starts)
         states, observed, acted = begin, [self.observe(begin)], []
         for _ in range(horizon):
             drawn = (

@@ -122,7 +122,7 @@ def summarise(rows: Sequence[Row]) -> Row:
         "success_worst": min(end),
         "success_mean": float(np.mean(end)),
         "success_of_mode_mean": float(np.mean([row["success_of_mode"][-1] for row in rows])),
-        "best_nll": float(np.mean([min(row["nll"]) for row in rows])),
+        "best_nll": float(np.mean([np.nanmin(row["nll"]) for row in rows])),
         "seconds": float(np.mean([row["seconds"] for row in rows])),
     }
 

@@ -72,7 +72,10 @@ def _key(row: Row) -> Hashable:
 
 def summarise(problem: GymProblem, rows: Sequence[Row]) -> list[Row]:
     """The measured spread and the posterior's at each target."""
-    thetas, nll, nll_se = (np.array([row[k] for row in rows]) for k in ("theta", "nll", "nll_se"))
+    learned = [row for row in rows if np.isfinite(row["nll"])]
+    thetas, nll, nll_se = (
+        np.array([row[name] for row in learned]) for name in ("theta", "nll", "nll_se")
+    )
     surrogate = SearchSettings(n_demonstrations=PROJECTED).build_surrogate(problem)
     fitted = surrogate.fit(thetas, nll, nll_se=nll_se)
     _, latent = fitted.posterior(np.array(TARGETS))
@@ -80,7 +83,7 @@ def summarise(problem: GymProblem, rows: Sequence[Row]) -> list[Row]:
     summary = []
     for number, target in enumerate(TARGETS):
         own = nll[(thetas == target).all(axis=1)]
-        spread = float(own.std(ddof=1))
+        spread = float(own.std(ddof=1)) if len(own) > 1 else None
         summary.append(
             {
                 "target": list(target),
@@ -88,12 +91,16 @@ def summarise(problem: GymProblem, rows: Sequence[Row]) -> list[Row]:
                 "nll": float(own.mean()),
                 "measured_spread": spread,
                 "posterior_sd_of_an_evaluation": float(observed[number]),
-                "ratio": float(observed[number]) / spread,
+                "ratio": float(observed[number]) / spread if spread else None,
                 "posterior_sd_of_the_nll": float(latent[number]),
-                "measured_error_of_the_mean": spread / len(own) ** 0.5,
+                "measured_error_of_the_mean": spread / len(own) ** 0.5 if spread else None,
             }
         )
     return summary
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
 
 
 EXPERIMENT = Experiment(
@@ -102,8 +109,8 @@ EXPERIMENT = Experiment(
         "target": lambda row: ", ".join(f"{value:g}" for value in row["target"]),
         "evaluations": lambda row: str(row["evaluations"]),
         "NLL": lambda row: f"{row['nll']:.1f}",
-        "measured spread": lambda row: f"{row['measured_spread']:.1f}",
+        "measured spread": lambda row: _number(row["measured_spread"]),
         "posterior sd": lambda row: f"{row['posterior_sd_of_an_evaluation']:.1f}",
-        "ratio": lambda row: f"{row['ratio']:.2f}",
+        "ratio": lambda row: _number(row["ratio"]),
     },
 )

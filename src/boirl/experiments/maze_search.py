@@ -117,7 +117,7 @@ def summarise(rows: Sequence[Row]) -> Row:
         "reached": len(reached) / len(rows),
         "after_mean": float(np.mean(reached)) if reached else None,
         "after_sd": float(np.std(reached)) if reached else None,
-        "best_nll": float(np.mean([min(row["nll"]) for row in rows])),
+        "best_nll": float(np.mean([np.nanmin(row["nll"]) for row in rows])),
         "distance": float(np.mean([row["distance"][-1] for row in rows])),
         "esor_share": float(np.mean([row["best_esor"] / row["expert_esor"] for row in rows])),
         "seconds": float(np.mean([row["seconds"] for row in rows])),

@@ -59,7 +59,7 @@ def hard_start(
         hard = np.flatnonzero(nll > at_least)
         if hard.size:
             return thetas[hard[0]]
-        highest = max(highest, float(np.nanmax(nll)))
+        highest = max(highest, float(np.nan_to_num(nll, nan=-np.inf).max()))
     raise InvalidInputError(
         f"none of {HARD_DRAWS} rewards has an NLL above {at_least:g}, the highest has "
         f"{highest:.4g}; expected demonstrations like the paper's"

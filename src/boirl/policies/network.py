@@ -114,7 +114,9 @@ class NetworkPolicy:
         try:
             facts = json.loads(str(arrays["network"]))
             layers = range(facts["layers"])
-            return cls(
+            if facts["activation"] not in ACTIVATIONS:
+                raise ValueError(f"there is no activation {facts['activation']!r}")
+            policy = cls(
                 weights=tuple(arrays[f"weight_{layer}"] for layer in layers),
                 biases=tuple(arrays[f"bias_{layer}"] for layer in layers),
                 activation=facts["activation"],
@@ -123,5 +125,7 @@ class NetworkPolicy:
                 centre=arrays["centre"],
                 scale=arrays["scale"],
             )
-        except (KeyError, ValueError, TypeError, InvalidInputError) as error:
+            policy.outputs(np.zeros((1, len(policy.weights[0]))))
+            return policy
+        except (KeyError, IndexError, ValueError, TypeError, SolverError) as error:
             raise StorageError(f"this is no policy that boirl wrote ({error!r})") from error

@@ -209,6 +209,7 @@ class _Learner:
         for number, run in enumerate(runs):
             if run.warm_start is not None:
                 self.actor.overwrite(number, run.warm_start)
+        # Also where the actor is not new: it has to explore what another reward calls for.
         self.log_sd = torch.full((len(runs), 1, outputs), settings.initial_log_sd)
         self.log_sd.requires_grad_()
         self.parameters = [*self.actor.parameters, *self.critic.parameters, self.log_sd]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import random
 import warnings
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +16,11 @@ import numpy as np
 import torch
 from gymnasium import spaces
 from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.torch_layers import (
+    BaseFeaturesExtractor,
+    CombinedExtractor,
+    FlattenExtractor,
+)
 from torch import nn
 
 from boirl.environments.gym_simulator import GymSimulator, observation_parts
@@ -65,6 +72,11 @@ class StableBaselines(Solver):
                 raise InvalidInputError(f"{name} is {getattr(self, name)}; expected at least 1")
         if self.hindsight and self.algorithm != "SAC":
             raise InvalidInputError("hindsight needs a replay buffer; expected SAC")
+        if dict(self.hyperparameters).get("use_sde"):
+            raise InvalidInputError(
+                "use_sde makes noise that depends on the state, which boirl's policies do not "
+                "know; leave it out"
+            )
         known = [name for name in inspect.signature(self._class()).parameters if name not in OURS]
         unknown = [name for name, _ in self.hyperparameters if name not in known]
         if unknown:
@@ -82,9 +94,11 @@ class StableBaselines(Solver):
         with warnings.catch_warnings(), _own_randomness():
             warnings.simplefilter("ignore")
             model = self._model(task, run.seed)
+            layers = _actor_layers(model)
             if run.warm_start is not None:
-                _copy_into(_actor_layers(model), run.warm_start)
+                _copy_into(layers, _activation(model), run.warm_start)
             model.learn(self.steps, callback=_Reporter(self.steps, report))
+            report(1.0, "trained")
             policy = network_policy(model, task.simulator, self.uniform_share)
             model.get_env().close()
         return policy
@@ -161,7 +175,7 @@ def network_policy(model: Any, simulator: Simulator, uniform_share: float = 0.02
     return NetworkPolicy(
         weights=tuple(np.hstack([_array(one.weight).T for one in part]) for part in parts),
         biases=tuple(np.hstack([_array(one.bias) for one in part]) for part in parts),
-        activation="relu" if _has_relu(model) else "tanh",
+        activation=_activation(model),
         actions=UniformMixture(actions, uniform_share),
         log_sd=log_sd,
         centre=simulator.observation_centre,
@@ -230,11 +244,12 @@ class _GoalEnv(_FlatEnv):
             raise InvalidInputError(
                 f"the observations lack {', '.join(sorted(missing))}; hindsight needs goals"
             )
+        # In the order of the environment's; a plain dictionary would be sorted.
         self.observation_space = spaces.Dict(
-            {
-                name: spaces.Box(-np.inf, np.inf, (part.stop - part.start,), np.float32)
+            OrderedDict(
+                (name, spaces.Box(-np.inf, np.inf, (part.stop - part.start,), np.float32))
                 for name, part in self.parts.items()
-            }
+            )
         )
 
     def present(self, flat: FloatArray) -> Any:
@@ -280,12 +295,13 @@ class _Reporter(BaseCallback):
 @contextmanager
 def _own_randomness() -> Iterator[None]:
     """Stable-baselines3 seeds the generators of the whole process: put them back afterwards."""
-    state = np.random.get_state()  # noqa: NPY002
+    numpy_state, python_state = np.random.get_state(), random.getstate()  # noqa: NPY002
     with torch.random.fork_rng(devices=[]):
         try:
             yield
         finally:
-            np.random.set_state(state)  # noqa: NPY002
+            np.random.set_state(numpy_state)  # noqa: NPY002
+            random.setstate(python_state)
 
 
 def _actor_layers(model: Any) -> list[Any]:
@@ -295,25 +311,37 @@ def _actor_layers(model: Any) -> list[Any]:
         hidden, last = policy.mlp_extractor.policy_net, policy.action_net
     else:
         hidden, last = policy.actor.latent_pi, (policy.actor.mu, policy.actor.log_std)
-    extractors = [m for m in policy.modules() if type(m).__name__ == "NatureCNN"]
+    plain = (FlattenExtractor, CombinedExtractor)
+    extractors = [
+        part
+        for part in policy.modules()
+        if isinstance(part, BaseFeaturesExtractor) and type(part) not in plain
+    ]
     supported = (nn.Linear, nn.Tanh, nn.ReLU)
     if extractors or not all(isinstance(layer, supported) for layer in hidden):
-        raise SolverError(
-            f"the policy network is {policy}; expected linear layers with tanh or ReLU between "
-            "(policy_kwargs with net_arch and activation_fn)"
+        kinds = sorted({type(layer).__name__ for layer in (*hidden, *extractors)})
+        raise InvalidInputError(
+            f"the policy network has layers {', '.join(kinds)}; expected linear ones with tanh or "
+            "ReLU between (policy_kwargs with net_arch and activation_fn)"
         )
     return [layer for layer in hidden if isinstance(layer, nn.Linear)] + [last]
 
 
-def _has_relu(model: Any) -> bool:
+def _activation(model: Any) -> str:
     policy = model.policy
     hidden = getattr(policy, "mlp_extractor", None)
     network = policy.actor.latent_pi if hidden is None else hidden.policy_net
-    return any(isinstance(layer, nn.ReLU) for layer in network)
+    return "relu" if any(isinstance(layer, nn.ReLU) for layer in network) else "tanh"
 
 
-def _copy_into(layers: list[Any], policy: NetworkPolicy) -> None:
+def _copy_into(layers: list[Any], activation: str, policy: NetworkPolicy) -> None:
     """Warm start: the weights of a policy for those of a network of the same shape."""
+    if len(layers) != len(policy.weights) or activation != policy.activation:
+        raise InvalidInputError(
+            f"the warm start has {len(policy.weights)} layers with {policy.activation} between, "
+            f"the network {len(layers)} with {activation}; expected the same net_arch and "
+            "activation_fn"
+        )
     with torch.no_grad():
         for layer, weight, bias in zip(layers, policy.weights, policy.biases, strict=True):
             parts = layer if isinstance(layer, tuple) else (layer,)

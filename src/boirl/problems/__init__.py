@@ -92,14 +92,15 @@ def load_problem(name: str, report: Report = silent, **options: Any) -> Any:
             f"expected some of {', '.join(known)}"
         )
     told = {"report": report} if "report" in takes else {}
-    problem: Any = build(**options, **told)
-    return replace(problem, name=name, recipe=_plain({"name": name, **options}))
+    plain = _plain(options)
+    problem: Any = build(**plain, **told)
+    return replace(problem, name=name, recipe={"name": name, **plain})
 
 
-def _plain(recipe: dict[str, Any]) -> dict[str, Any]:
+def _plain(options: dict[str, Any]) -> dict[str, Any]:
     """The same with NumPy numbers as Python's and paths as text, for a JSON file."""
     plain = {}
-    for key, value in recipe.items():
+    for key, value in options.items():
         plain[key] = value.item() if isinstance(value, np.generic) else value
         if isinstance(value, os.PathLike):
             plain[key] = os.fspath(value)
