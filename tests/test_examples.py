@@ -3,19 +3,52 @@
 import runpy
 from pathlib import Path
 
+import pytest
+
+import boirl
+
 REPOSITORY = Path(__file__).parents[1]
+EXAMPLES = REPOSITORY / "examples"
 
 
 def test_the_example_runs_and_finds_several_rewards():
-    names = runpy.run_path(str(REPOSITORY / "examples" / "own_problem.py"))
+    names = runpy.run_path(str(EXAMPLES / "own_problem.py"))
     assert names["found"].best[2] > 1.0, "the walker goes to the bakery"
 
 
-def test_the_readme_shows_the_example():
-    readme = (REPOSITORY / "README.md").read_text()
-    program = (REPOSITORY / "examples" / "own_problem.py").read_text()
-    shown = readme.split("<!-- examples/own_problem.py -->\n```python\n")[1].split("```")[0]
-    code = program.split('"""')[2]
+def test_the_example_in_an_environment_runs(monkeypatch):
+    """With a small budget, so that only the way is tested and not what is found."""
+    learn, explore = boirl.PPO, boirl.explore
+    monkeypatch.setattr(boirl, "PPO", lambda steps, **hyper: learn(steps=1_000, **hyper))
+    monkeypatch.setattr(
+        boirl, "explore", lambda problem, evaluations, **o: explore(problem, evaluations=3, seed=0)
+    )
+    names = runpy.run_path(str(EXAMPLES / "own_environment.py"))
+    found = names["found"]
+    assert len(found) == 3
+    assert found.nll_se.shape == (3,)
+    assert len(names["walks"]) == 40
+
+
+@pytest.mark.long
+def test_the_example_in_an_environment_finds_the_place():
+    found = runpy.run_path(str(EXAMPLES / "own_environment.py"))["found"]
+    assert found.best[0] == pytest.approx(-0.7, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("page", "program"),
+    [("README.md", "own_problem.py"), ("docs/model_free.md", "own_environment.py")],
+)
+def test_the_documentation_shows_the_example(page, program):
+    text = (REPOSITORY / page).read_text()
+    shown = text.split(f"<!-- examples/{program} -->\n```python\n")[1].split("```")[0]
+    code = (EXAMPLES / program).read_text().split('"""', 2)[2]
     assert [line for line in shown.splitlines() if line] == [
         line for line in code.splitlines() if line
     ]
+
+
+def test_the_program_for_an_own_environment_is_short():
+    code = (EXAMPLES / "own_environment.py").read_text().split('"""', 2)[2]
+    assert len([line for line in code.splitlines() if line.strip()]) <= 25
