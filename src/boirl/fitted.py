@@ -26,7 +26,7 @@ NOISY = 1e4
 the spread of outputs for kernels on the projection and 10 % for those on theta, which leave part of
 an exact landscape unexplained."""
 
-RESOLVED = 0.5
+RESOLVED = 0.25
 """The share of the standard deviation of the noise below which an improvement is not resolved."""
 
 Hyperparameters = dict[str, float]

@@ -61,8 +61,8 @@ class VectorPPO(Solver):
     clip: float = 0.2
     value_weight: float = 0.5
     gradient_norm: float = 0.5
-    log_sd: float = -0.5
-    uniform_share: float = 0.02
+    log_sd: float = 0.0
+    uniform_share: float = 0.05
 
     def __post_init__(self) -> None:
         for name in ("steps", "copies", "rollout", "hidden", "epochs", "minibatches"):
