@@ -137,7 +137,7 @@ def test_the_reward_is_of_the_action_that_the_environment_executes():
         return theta[:, :1] * torch.as_tensor(steps.actions).double().sum(dim=1)
 
     reward = CallableReward(spy, {"weight": (0.0, 1.0)}, "state_action")
-    replace(SMALL, log_sd=1.0).solve(task((1.0,), reward), Run(0))
+    replace(SMALL, initial_log_sd=1.0).solve(task((1.0,), reward), Run(0))
     assert max(largest) == 1.0
 
 
