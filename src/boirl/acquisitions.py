@@ -38,7 +38,7 @@ STARTS = 16
 GRADIENT_STEPS = 8
 LINE_SEARCH_STEPS = 3
 OPTIMISM = 3.0
-SETTLED = 3
+SETTLED, SETTLED_IN_NOISE = 3, 8
 """Evaluations a parameter after which proposals take turns."""
 
 ROLES = ("refine", "improve", "refine", "improve", "refine", "bound")
@@ -152,7 +152,8 @@ def improve_explore(
     one that would be best if luck had it: a surrogate of the whole landscape may be a little off in
     the deepest valley.
     """
-    settled = surrogate.size >= SETTLED * surrogate.box.dimension
+    enough = SETTLED_IN_NOISE if surrogate.noisy else SETTLED
+    settled = surrogate.size >= enough * surrogate.box.dimension
     role = ROLES[surrogate.size % len(ROLES)] if settled else "improve"
     if role == "refine":
         refined = _refine(surrogate, rng)
