@@ -168,11 +168,11 @@ def test_luck_is_not_chased(acquisition, seed):
     assert np.abs(proposal.unit - [0.9, 0.1]).max() > 0.1
 
 
-def test_close_ups_work_under_noise():
+def test_close_ups_that_promise_less_than_the_noise_leave_it_to_improve():
     surrogate, incumbent = _noisy_valley(0.2)
     assert ROLES[surrogate.size % len(ROLES)] == "refine"
     proposal = improve_explore(surrogate, incumbent, np.random.default_rng(0))
-    assert proposal.purpose == "refine"
+    assert proposal.purpose == "improve"
     np.testing.assert_allclose(proposal.unit, [0.3, 0.6], atol=0.25)
 
 

@@ -8,6 +8,7 @@ from boirl.environments import point_mass_maze as maze
 from boirl.errors import InvalidInputError, StorageError
 from boirl.policies.ppo import VectorPPO
 from boirl.problems import PROBLEMS, load_problem
+from boirl.problems.point_mass_maze import WARM_STARTS
 
 SMALL = {"steps": 3_000, "n_demonstrations": 5, "repeats": 1, "workers": 0}
 
@@ -45,7 +46,7 @@ def test_the_small_version_of_the_problem(problem):
     assert problem.demonstrations.lengths.tolist() == [100] * 5
     assert problem.demonstrations.start_states.shape == (5, 4)
     assert problem.solver == VectorPPO(steps=3_000)
-    assert len(problem.anchors) == 1
+    assert len(problem.anchors) == WARM_STARTS
     np.testing.assert_array_equal(problem.box.low, [-1.0, -1.0])
     np.testing.assert_array_equal(problem.box.high, [1.0, 1.0])
 
@@ -71,7 +72,7 @@ def test_it_is_the_same_wherever_it_was_made(problem, runs, tmp_path, monkeypatc
     told = []
     again = load_problem("point-mass-maze", lambda share, message: told.append(share), **SMALL)
     # One run for the anchor, two for the expert.
-    assert len(runs) == 3
+    assert len(runs) == 1 + 1 + WARM_STARTS
     assert told[-1] == 1.0
     assert again.fingerprint() == problem.fingerprint()
 
@@ -80,14 +81,14 @@ def test_an_evaluation(problem, runs):
     found = problem.evaluate((0.2, 0.0), seed=1)
     assert found.ok
     assert np.isfinite(found.nll)
-    # A run that starts anew and one that starts from the anchor.
-    assert [run.warm_start is None for run in runs] == [True, False]
-    assert runs[1].warm_start is problem.anchors[0]
+    # A run that starts anew and those that start from the anchor.
+    assert [run.warm_start is None for run in runs] == [True] + [False] * WARM_STARTS
+    assert all(run.warm_start is problem.anchors[0] for run in runs[1:])
     kept = problem.policy((0.2, 0.0))
     assert np.isfinite(
         kept.log_prob(problem.demonstrations.states, problem.demonstrations.actions)
     ).all()
-    assert len(runs) == 2
+    assert len(runs) == 1 + WARM_STARTS
 
 
 def test_a_recipe_makes_the_problem_again(problem, runs):
