@@ -61,7 +61,8 @@ def landscape(found: RewardSet, axes_names: tuple[str, str] | None = None) -> Fi
     affordable = _affordable(found, GRID**2, COARSEST_GRID**2)
     fine_grid = _Slice.through(found, first, second, GRID)
     mean, sd = found.posterior(fine_grid.thetas)
-    norm = _nll_norm(np.concatenate([mean, found.nll]))
+    # By what was told: a posterior may expect anything where nobody looked.
+    norm = _nll_norm(found.nll)
     contents = [
         (fine_grid, mean, "posterior mean", "viridis", norm),
         (fine_grid, sd, "posterior standard deviation", "magma", Normalize(0.0)),
@@ -168,7 +169,8 @@ def latent_space(found: RewardSet) -> Figure:
     axes = figure.subplots()
     cloud = components(everywhere)
     nll = found.problem.nll_batch(thetas) if affordable else found.posterior(thetas)[0]
-    image = axes.scatter(cloud[:, 0], cloud[:, 1], c=nll, s=7, cmap="viridis", norm=_nll_norm(nll))
+    norm = _nll_norm(nll if affordable else found.nll)
+    image = axes.scatter(cloud[:, 0], cloud[:, 1], c=nll, s=7, cmap="viridis", norm=norm)
     figure.colorbar(image, ax=axes, label="exact NLL" if affordable else "posterior mean of NLL")
     mark_evaluations(axes, found, components(_project(found, found.thetas)))
     if found.problem.truth is not None:

@@ -8,8 +8,7 @@ than to take its typical ones; both are reported.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +22,7 @@ from boirl.experiments.trials import (
     check_methods,
     hard_start,
     quiet,
-    run_trials,
+    run_searches,
     write_summary,
 )
 from boirl.gym_problem import GymProblem
@@ -90,24 +89,12 @@ def run(
         evaluations: Of each trial.
         on_trial: Told of progress.
     """
-    check_methods(methods)
+    check_methods(methods)  # before anything is learned
     problem = load_problem("fetch-reach")
-    fingerprint = problem.fingerprint()
-    wanted: dict[Hashable, Callable[[], Row]] = {
-        (fingerprint, evaluations, method, seed): partial(
-            run_trial, problem, method, seed, evaluations
-        )
-        for method in methods
-        for seed in seeds
-    }
-    rows = run_trials(out, wanted, _key, on_trial)
+    rows = run_searches(out, problem, run_trial, methods, seeds, evaluations, on_trial)
     summary = [summarise([row for row in rows if row["method"] == method]) for method in methods]
     write_summary(out, summary)
     return summary
-
-
-def _key(row: Row) -> Hashable:
-    return row["problem"], row["evaluations"], row["method"], row["seed"]
 
 
 def summarise(rows: Sequence[Row]) -> Row:

@@ -7,8 +7,7 @@ sampled returns. Random search is always in the table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +18,9 @@ from boirl.experiments.trials import (
     Experiment,
     OnTrial,
     Row,
-    check_methods,
     hard_start,
     quiet,
-    run_trials,
+    run_searches,
     write_summary,
 )
 from boirl.metrics import evaluations_to_demonstrations, evaluations_to_expert, landscape_fit
@@ -75,25 +73,14 @@ def run(
         on_trial: Told of progress.
         demonstrations: A file with others than those of the problem.
     """
-    check_methods(methods)
     problem = load_problem("gridworld")
     if demonstrations is not None:
         problem = problem.with_demonstrations(Demonstrations.load(demonstrations))
-    fingerprint = problem.fingerprint()
-    wanted: dict[Hashable, Callable[[], Row]] = {
-        (fingerprint, evaluations, method, seed): partial(
-            run_trial, problem, method, seed, evaluations
-        )
-        for method in methods
-        for seed in seeds
-    }
-    summary = summarise(run_trials(out, wanted, _key, on_trial))
+    summary = summarise(
+        run_searches(out, problem, run_trial, methods, seeds, evaluations, on_trial)
+    )
     write_summary(out, summary)
     return summary
-
-
-def _key(row: Row) -> Hashable:
-    return row["problem"], row["evaluations"], row["method"], row["seed"]
 
 
 def summarise(rows: Sequence[Row]) -> list[Row]:

@@ -8,8 +8,7 @@ it has, in the true reward, the expected discounted return of the true target's 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +21,7 @@ from boirl.experiments.trials import (
     check_methods,
     hard_start,
     quiet,
-    run_trials,
+    run_searches,
     write_summary,
 )
 from boirl.gym_problem import GymProblem
@@ -86,25 +85,13 @@ def run(
         on_trial: Told of progress.
         steps: Training budget, for a quick look.
     """
-    check_methods(methods)
+    check_methods(methods)  # before anything is learned
     budget: Row = {} if steps is None else {"steps": steps}
     problem = load_problem("point-mass-maze", **budget)
-    fingerprint = problem.fingerprint()
-    wanted: dict[Hashable, Callable[[], Row]] = {
-        (fingerprint, evaluations, method, seed): partial(
-            run_trial, problem, method, seed, evaluations
-        )
-        for method in methods
-        for seed in seeds
-    }
-    rows = run_trials(out, wanted, _key, on_trial)
+    rows = run_searches(out, problem, run_trial, methods, seeds, evaluations, on_trial)
     summary = [summarise([row for row in rows if row["method"] == method]) for method in methods]
     write_summary(out, summary)
     return summary
-
-
-def _key(row: Row) -> Hashable:
-    return row["problem"], row["evaluations"], row["method"], row["seed"]
 
 
 def summarise(rows: Sequence[Row]) -> Row:

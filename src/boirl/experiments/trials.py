@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,37 @@ def run_trials(
         rows.append(row)
         on_trial(len(rows), len(wanted))
     return rows
+
+
+def run_searches(
+    out: Path,
+    problem: Problem[Any],
+    run_trial: Callable[[Any, str, int, int], Row],
+    methods: Sequence[str],
+    seeds: Sequence[int],
+    evaluations: int,
+    on_trial: OnTrial = quiet,
+) -> list[Row]:
+    """The rows of a search with every method and seed, see `run_trials`.
+
+    `run_trial(problem, method, seed, evaluations)` returns a row with these, and the problem's
+    fingerprint as `problem`.
+    """
+    check_methods(methods)
+    fingerprint = problem.fingerprint()
+    wanted: dict[Hashable, Callable[[], Row]] = {
+        (fingerprint, evaluations, method, seed): partial(
+            run_trial, problem, method, seed, evaluations
+        )
+        for method in methods
+        for seed in seeds
+    }
+    return run_trials(
+        out,
+        wanted,
+        lambda row: (row["problem"], row["evaluations"], row["method"], row["seed"]),
+        on_trial,
+    )
 
 
 def write_summary(out: Path, summary: Sequence[Row]) -> None:
