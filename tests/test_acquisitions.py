@@ -6,22 +6,22 @@ from scipy.stats import qmc
 
 from boirl.acquisitions import (
     ACQUISITIONS,
-    RAW_SAMPLES,
     ROLES,
-    Incumbent,
     MarginalDoubt,
     MarginalLogEI,
     MarginalSD,
     get_acquisition,
     improve_explore,
     log_ei,
-    maximise,
 )
+from boirl.climbing import RAW_SAMPLES, maximise
 from boirl.errors import InvalidInputError
 from boirl.kernels import KERNELS
 from boirl.projections import Identity
 from boirl.surrogates import FittedSurrogate, Surrogate
 from boirl.types import Box
+
+CENTRE = np.array([0.5, 0.5])
 
 
 class Bowl(AnalyticAcquisitionFunction):
@@ -36,12 +36,12 @@ class Bowl(AnalyticAcquisitionFunction):
 
 
 def _valley(size):
-    """A surrogate of a parabola with its lowest point at (0.3, 0.6), and the incumbent."""
+    """A surrogate of a parabola with its lowest point at (0.3, 0.6)."""
     box = Box(("a", "b"), np.zeros(2), np.ones(2))
     thetas = qmc.Sobol(2, rng=np.random.default_rng(0)).random(16)[:size]
     nll = 10.0 * ((thetas - [0.3, 0.6]) ** 2).sum(axis=1)
     fitted = Surrogate(KERNELS["rbf"], Identity(box), box, "linear").fit(thetas, nll)
-    return fitted, Incumbent(thetas[nll.argmin()], float(nll.min()))
+    return fitted
 
 
 @pytest.fixture(scope="module")
@@ -59,24 +59,24 @@ def gridworld_search(gridworld, gridworld_log_rho):
     thetas = gridworld.box.from_unit(np.random.default_rng(0).random((10, 3)))
     nll = gridworld.nll_batch(thetas)
     fitted = Surrogate(KERNELS["rho-rbf"], gridworld_log_rho, gridworld.box).fit(thetas, nll)
-    return fitted, Incumbent(gridworld.box.to_unit(thetas[nll.argmin()]), float(nll.min()))
+    return fitted
 
 
 @pytest.mark.parametrize("top", [(0.123, 0.777), (1.0, 0.0), (0.5, 1.0)])
 def test_the_top_of_a_bowl_is_found_inside_and_at_the_border(valley, top):
-    unit, value = maximise(Bowl(valley[0], top), valley[1], np.random.default_rng(0))
+    unit, value = maximise(Bowl(valley, top), CENTRE, np.random.default_rng(0))
     np.testing.assert_allclose(unit, top, atol=1e-4)
     assert value == pytest.approx(1.0, abs=1e-7)
 
 
 @pytest.mark.parametrize("kind", ["log-ei", "sd"])
 def test_climbing_never_ends_below_the_best_of_the_sample(gridworld_search, kind):
-    surrogate, incumbent = gridworld_search
+    surrogate = gridworld_search
     acquisition = MarginalLogEI(surrogate) if kind == "log-ei" else MarginalSD(surrogate)
     raw = qmc.Sobol(3, rng=np.random.default_rng(4)).random(RAW_SAMPLES)
     with torch.no_grad():
         best_raw = float(acquisition(torch.tensor(raw).unsqueeze(-2)).max())
-    unit, value = maximise(acquisition, incumbent, np.random.default_rng(4))
+    unit, value = maximise(acquisition, surrogate.best_unit, np.random.default_rng(4))
     assert value >= best_raw
     assert ((unit >= 0.0) & (unit <= 1.0)).all()
     assert float(acquisition(torch.tensor(unit)[None, None])) == pytest.approx(value, rel=1e-6)
@@ -86,51 +86,53 @@ def test_hopeless_samples_are_not_climbed_from(valley, monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("climbed")
 
-    monkeypatch.setattr("boirl.acquisitions.gen_candidates_scipy", refuse)
-    bowl = Bowl(valley[0], (0.5, 0.5))
-    _, value = maximise(bowl, valley[1], np.random.default_rng(0), worth=10.0)
+    monkeypatch.setattr("boirl.climbing.gen_candidates_scipy", refuse)
+    bowl = Bowl(valley, (0.5, 0.5))
+    _, value = maximise(bowl, CENTRE, np.random.default_rng(0), worth=10.0)
     assert 0.99 < value <= 1.0
 
 
 def test_expected_improvement_is_that_of_botorch(gridworld_search):
-    surrogate, incumbent = gridworld_search
+    surrogate = gridworld_search
     points = torch.tensor(np.random.default_rng(1).random((20, 3))).unsqueeze(-2)
     with torch.no_grad():
         found = MarginalLogEI(surrogate)(points)
-        reference = LogExpectedImprovement(surrogate.model, incumbent.nll, maximize=False)(points)
+        reference = LogExpectedImprovement(surrogate.model, surrogate.nll.min(), maximize=False)(
+            points
+        )
     torch.testing.assert_close(found, reference, rtol=1e-5, atol=1e-5)
 
 
 def test_the_lowest_point_of_a_well_known_valley_is_proposed(valley):
-    proposal = log_ei(*valley, np.random.default_rng(0))
+    proposal = log_ei(valley, np.random.default_rng(0))
     assert proposal.purpose == "improve"
     np.testing.assert_allclose(proposal.unit, [0.3, 0.6], atol=0.05)
 
 
 def test_improvement_comes_first_while_it_is_in_sight(few_in_the_valley):
-    proposal = improve_explore(*few_in_the_valley, np.random.default_rng(0))
+    proposal = improve_explore(few_in_the_valley, np.random.default_rng(0))
     assert proposal.purpose == "improve"
     assert (
-        proposal.unit.tolist() == log_ei(*few_in_the_valley, np.random.default_rng(0)).unit.tolist()
+        proposal.unit.tolist() == log_ei(few_in_the_valley, np.random.default_rng(0)).unit.tolist()
     )
 
 
 def test_a_close_up_refines_the_best_of_many(valley):
-    assert ROLES[valley[0].size % len(ROLES)] == "refine"
-    proposal = improve_explore(*valley, np.random.default_rng(0))
+    assert ROLES[valley.size % len(ROLES)] == "refine"
+    proposal = improve_explore(valley, np.random.default_rng(0))
     assert proposal.purpose == "refine"
     np.testing.assert_allclose(proposal.unit, [0.3, 0.6], atol=0.05)
 
 
 def test_what_the_whole_surrogate_knows_to_be_bad_is_not_refined(valley, monkeypatch):
     monkeypatch.setattr(FittedSurrogate, "best_output", property(lambda self: -100.0))
-    assert improve_explore(*valley, np.random.default_rng(0)).purpose != "refine"
+    assert improve_explore(valley, np.random.default_rng(0)).purpose != "refine"
 
 
 def test_where_nothing_can_be_gained_the_least_known_theta_is_explored(valley, monkeypatch):
-    surrogate, incumbent = valley
+    surrogate = valley
     monkeypatch.setattr(FittedSurrogate, "resolution", 1e6)
-    proposal = improve_explore(surrogate, incumbent, np.random.default_rng(0))
+    proposal = improve_explore(surrogate, np.random.default_rng(0))
     assert proposal.purpose == "explore"
     grid = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 41)] * 2), axis=-1).reshape(-1, 2)
     _, sd = surrogate.posterior(np.vstack([proposal.unit, grid]))
@@ -138,9 +140,11 @@ def test_where_nothing_can_be_gained_the_least_known_theta_is_explored(valley, m
 
 
 def test_the_border_of_the_set_is_where_doubt_is_largest(valley):
-    surrogate, incumbent = valley
+    surrogate = valley
     tolerance = 3.0
-    unit, _ = maximise(MarginalDoubt(surrogate, tolerance), incumbent, np.random.default_rng(0))
+    unit, _ = maximise(
+        MarginalDoubt(surrogate, tolerance), surrogate.best_unit, np.random.default_rng(0)
+    )
     mean, sd = surrogate.posterior(surrogate.box.from_unit(unit)[None])
     assert abs(mean[0] - (1.0 + tolerance) * surrogate.nll.min()) <= 1.96 * sd[0] + 1e-3
 
@@ -156,49 +160,48 @@ def _noisy_valley(noise, seed=0, size=24, lucky=True):
     fitted = Surrogate(KERNELS["rbf"], Identity(box), box, "linear").fit(
         thetas, nll, nll_se=np.full(size, noise)
     )
-    return fitted, Incumbent(thetas[fitted.best_index], float(fitted.level.min()))
+    return fitted
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("acquisition", [log_ei, improve_explore])
 def test_luck_is_not_chased(acquisition, seed):
-    surrogate, incumbent = _noisy_valley(1.0, seed)
+    surrogate = _noisy_valley(1.0, seed)
     assert surrogate.best_output > surrogate.nll.min()
-    proposal = acquisition(surrogate, incumbent, np.random.default_rng(0))
+    proposal = acquisition(surrogate, np.random.default_rng(0))
     assert np.abs(proposal.unit - [0.9, 0.1]).max() > 0.1
 
 
 def test_close_ups_that_promise_less_than_the_noise_leave_it_to_improve():
-    surrogate, incumbent = _noisy_valley(0.2)
+    surrogate = _noisy_valley(0.2)
     assert ROLES[surrogate.size % len(ROLES)] == "refine"
-    proposal = improve_explore(surrogate, incumbent, np.random.default_rng(0))
+    proposal = improve_explore(surrogate, np.random.default_rng(0))
     assert proposal.purpose == "improve"
     np.testing.assert_allclose(proposal.unit, [0.3, 0.6], atol=0.25)
 
 
 def test_improvements_within_the_noise_are_not_worth_an_evaluation():
     for noise in (0.1, 1.0):
-        surrogate, _ = _noisy_valley(noise, lucky=False)
+        surrogate = _noisy_valley(noise, lucky=False)
         assert 0.25 * noise <= surrogate.resolution <= 0.5 * noise
-    exact = _noisy_valley(1e-6, lucky=False)[0]
+    exact = _noisy_valley(1e-6, lucky=False)
     assert exact.resolution == pytest.approx(1e-3 * exact.nll.std(ddof=1))
 
 
 def test_the_border_of_the_set_is_above_the_expected_best():
-    surrogate, _ = _noisy_valley(1.0)
+    surrogate = _noisy_valley(1.0)
     assert MarginalDoubt(surrogate, 0.0).limit == pytest.approx(surrogate.best_output)
 
 
 def test_random_ignores_the_surrogate(valley):
-    _, incumbent = valley
-    proposal = ACQUISITIONS["random"](None, incumbent, np.random.default_rng(0))
+    proposal = ACQUISITIONS["random"](valley, np.random.default_rng(0))
     assert proposal.unit.tolist() == np.random.default_rng(0).random(2).tolist()
 
 
 @pytest.mark.parametrize("name", ACQUISITIONS)
 def test_the_same_seed_gives_the_same_proposal_in_the_unit_cube(gridworld_search, name):
     first, again = (
-        get_acquisition(name)(*gridworld_search, np.random.default_rng(3)) for _ in range(2)
+        get_acquisition(name)(gridworld_search, np.random.default_rng(3)) for _ in range(2)
     )
     assert first.unit.tolist() == again.unit.tolist()
     assert first.purpose == again.purpose

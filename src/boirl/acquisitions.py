@@ -6,7 +6,9 @@ An acquisition looks at a fitted surrogate and proposes a point of the unit cube
   below what the surrogate can resolve, another look at the best spot teaches nothing. Evaluations
   then go to where the landscape is least known and, every third, to where the NLL may be lowest.
   Once a few evaluations a parameter are in, every other one may refine the best with a close-up of
-  its surroundings, and every sixth sharpens the border of the set of good rewards;
+  its surroundings, and every sixth sharpens the border of the set of good rewards. Where roll-outs
+  of policies already found have just joined the projection, though, the next evaluation is of the
+  reward under which the demonstrations beat them most clearly;
 - `log-ei`: expected improvement alone, in its log form, as in the paper;
 - `random`: uniform over the box, the surrogate ignored.
 """
@@ -14,29 +16,21 @@ An acquisition looks at a fitted surrogate and proposes a point of the unit cube
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from botorch.acquisition import AnalyticAcquisitionFunction, LogExpectedImprovement
-from botorch.generation import gen_candidates_scipy
-from scipy.stats import qmc
 from torch import Tensor
 
+from boirl.climbing import maximise
 from boirl.errors import InvalidInputError
 from boirl.kernels import KERNELS
 from boirl.projections import Identity
 from boirl.surrogates import FittedSurrogate, Surrogate
 from boirl.types import Box, FloatArray
 
-RAW_SAMPLES = 1024
-LOCAL_SAMPLES = 64
-LOCAL_RADIUS = 0.05
-STARTS = 16
-GRADIENT_STEPS = 8
-LINE_SEARCH_STEPS = 3
 OPTIMISM = 3.0
 SETTLED, SETTLED_IN_NOISE = 3, 8
 """Evaluations a parameter after which proposals take turns."""
@@ -57,18 +51,8 @@ LEAST_REACH = 1e-3
 TOLERANCE = 0.1
 """How far above the best, relative to it, the border of the set of good rewards lies."""
 
-HOPELESS = 1.0
-"""How far below what is worth having, in log units, the best of a sample is not climbed from."""
-
-
-class Incumbent(NamedTuple):
-    """The best evaluation so far: theta in the unit cube, `d`, and its NLL.
-
-    Where evaluations are noisy: the one with the lowest posterior mean, and that.
-    """
-
-    unit: FloatArray
-    nll: float
+NEWS = 0.01
+"""A theta that is farther than this share of the box from all evaluations is a new one."""
 
 
 class Proposal(NamedTuple):
@@ -78,7 +62,7 @@ class Proposal(NamedTuple):
     purpose: str
 
 
-Acquisition = Callable[[FittedSurrogate, Incumbent, np.random.Generator], Proposal]
+Acquisition = Callable[[FittedSurrogate, np.random.Generator], Proposal]
 
 
 class MarginalLogEI(LogExpectedImprovement):
@@ -135,15 +119,13 @@ class MarginalOptimism(AnalyticAcquisitionFunction):
         return OPTIMISM * sd - mean
 
 
-def log_ei(surrogate: FittedSurrogate, incumbent: Incumbent, rng: np.random.Generator) -> Proposal:
+def log_ei(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
     """The theta with the highest expected improvement."""
-    unit, _ = maximise(MarginalLogEI(surrogate), incumbent, rng)
+    unit, _ = maximise(MarginalLogEI(surrogate), surrogate.best_unit, rng)
     return Proposal(unit, "improve")
 
 
-def improve_explore(
-    surrogate: FittedSurrogate, incumbent: Incumbent, rng: np.random.Generator
-) -> Proposal:
+def improve_explore(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
     """The most improving theta or, where no improvement can be resolved, a telling one.
 
     The surrogate takes standardised outputs for noisy with at least the noise floor. An expected
@@ -152,6 +134,9 @@ def improve_explore(
     one that would be best if luck had it: a surrogate of the whole landscape may be a little off in
     the deepest valley.
     """
+    likely = _likely(surrogate)
+    if likely is not None:
+        return likely
     enough = SETTLED_IN_NOISE if surrogate.noisy else SETTLED
     settled = surrogate.size >= enough * surrogate.box.dimension
     role = ROLES[surrogate.size % len(ROLES)] if settled else "improve"
@@ -160,17 +145,33 @@ def improve_explore(
         if refined is not None:
             return refined
     if role == "bound":
-        unit, _ = maximise(MarginalDoubt(surrogate, TOLERANCE), incumbent, rng)
+        unit, _ = maximise(MarginalDoubt(surrogate, TOLERANCE), surrogate.best_unit, rng)
         return Proposal(unit, "bound")
     resolution = math.log(surrogate.resolution)
-    unit, log_improvement = maximise(MarginalLogEI(surrogate), incumbent, rng, worth=resolution)
+    unit, log_improvement = maximise(
+        MarginalLogEI(surrogate), surrogate.best_unit, rng, worth=resolution
+    )
     if log_improvement > resolution:
         return Proposal(unit, "improve")
     if surrogate.size % 3 == 0:
-        unit, _ = maximise(MarginalOptimism(surrogate), incumbent, rng)
+        unit, _ = maximise(MarginalOptimism(surrogate), surrogate.best_unit, rng)
         return Proposal(unit, "hope")
-    unit, _ = maximise(MarginalSD(surrogate), incumbent, rng)
+    unit, _ = maximise(MarginalSD(surrogate), surrogate.best_unit, rng)
     return Proposal(unit, "explore")
+
+
+def _likely(surrogate: FittedSurrogate) -> Proposal | None:
+    """The theta under which the demonstrations beat other policies most clearly, where it is new.
+
+    It would be the demonstrator's if the policies compared with were all there is. Where it is not,
+    its own policy will tell: under theta it beats the demonstrations. Each such proposal thus cuts
+    a part off the box, whatever the NLL looks like there.
+    """
+    likeliest = surrogate.projection.likeliest(surrogate.box)
+    if likeliest is None:
+        return None
+    distances = np.linalg.norm(surrogate.box.to_unit(surrogate.thetas) - likeliest, axis=1)
+    return Proposal(likeliest, "likely") if distances.min() > NEWS else None
 
 
 def _refine(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal | None:
@@ -201,8 +202,7 @@ def _refine(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal | 
         thetas, nll, nll_se=nll_se
     )
     lowest = float((close_up.posterior(thetas)[0] if surrogate.noisy else nll).min())
-    centre = Incumbent(part.to_unit(thetas[0]), lowest)
-    local, log_improvement = maximise(MarginalLogEI(close_up, lowest), centre, rng)
+    local, log_improvement = maximise(MarginalLogEI(close_up, lowest), part.to_unit(thetas[0]), rng)
     if log_improvement <= math.log(worth):
         return None
     unit = np.clip(box.to_unit(part.from_unit(local)), 0.0, 1.0)
@@ -211,9 +211,9 @@ def _refine(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal | 
     return Proposal(unit, "refine") if hope > -surrogate.best_output else None
 
 
-def random(surrogate: FittedSurrogate, incumbent: Incumbent, rng: np.random.Generator) -> Proposal:
+def random(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
     """Uniform over the box, whatever is known."""
-    return Proposal(rng.random(len(incumbent.unit)), "random")
+    return Proposal(rng.random(surrogate.box.dimension), "random")
 
 
 ACQUISITIONS: dict[str, Acquisition] = {
@@ -230,43 +230,3 @@ def get_acquisition(name: str) -> Acquisition:
             f"there is no acquisition {name!r}; expected one of {', '.join(ACQUISITIONS)}"
         )
     return ACQUISITIONS[name]
-
-
-def maximise(
-    acquisition: AnalyticAcquisitionFunction,
-    incumbent: Incumbent,
-    rng: np.random.Generator,
-    worth: float = -math.inf,
-) -> tuple[FloatArray, float]:
-    """The best point of the unit cube, `d`, and its value, by gradients from many starts.
-
-    A Sobol sample and a cloud around the incumbent are ranked without gradients. L-BFGS then
-    climbs from the best of them, and from some of the others lest all lie on one hill. Where
-    even the best of the sample is hopelessly below `worth`, climbing is left out.
-    """
-    dimension = len(incumbent.unit)
-    spread = qmc.Sobol(dimension, rng=rng).random(RAW_SAMPLES)
-    cloud = incumbent.unit + LOCAL_RADIUS * rng.standard_normal((LOCAL_SAMPLES, dimension))
-    raw = torch.tensor(np.concatenate([spread, np.clip(cloud, 0.0, 1.0)])).unsqueeze(-2)
-    with torch.no_grad():
-        raw_values = acquisition(raw)
-    ranking = raw_values.argsort(descending=True, stable=True)
-    best_raw = raw[ranking[0], 0].numpy(), float(raw_values[ranking[0]])
-    if best_raw[1] < worth - HOPELESS:
-        return best_raw
-    others = STARTS // 2 + rng.permutation(len(raw) - STARTS // 2)[: STARTS // 2]
-    starts = torch.cat([ranking[: STARTS // 2], ranking[torch.tensor(others)]])
-    with warnings.catch_warnings(record=True):
-        # Climbs that end at the step limit, or where rounding hides the slope, end well enough.
-        # BoTorch warns of them under a filter of its own, so they are recorded and dropped.
-        candidates, values = gen_candidates_scipy(
-            raw[starts],
-            acquisition,
-            lower_bounds=0.0,
-            upper_bounds=1.0,
-            options={"maxiter": GRADIENT_STEPS, "maxls": LINE_SEARCH_STEPS},
-        )
-    best = int(values.argmax())
-    if float(values[best]) < best_raw[1]:
-        return best_raw
-    return candidates[best, 0].detach().numpy(), float(values[best])

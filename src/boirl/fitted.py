@@ -130,6 +130,11 @@ class FittedSurrogate:
         return int(self.level.argmin())
 
     @property
+    def best_unit(self) -> FloatArray:
+        """The theta of the best evaluation, in the unit cube, `d`."""
+        return self.box.to_unit(self.thetas[self.best_index])
+
+    @property
     def best_output(self) -> float:
         """The output of the best evaluation's level."""
         return float(self.output.forward(self.level.min()))

@@ -24,7 +24,10 @@ STAGES = (1, 2, 4, 8, 12, 20)
 ENOUGH_POLICIES = 4
 """Where as many do not help, a warning says so."""
 
-ROLLOUTS_A_POLICY = 10
+ROLLOUTS_A_POLICY, ROLLOUTS_IF_LEARNED = 10, 2
+"""For each demonstration. What is learned hardly ever passes through the same state twice, so that
+each roll-out makes a projection slower."""
+
 POLICY_STREAM = 3
 
 
@@ -42,6 +45,7 @@ class GrowingRollouts:
         self.start = start
         self.seed = seed
         self._latest: tuple[bytes, Surrogate] = (b"", start)
+        self._drawn: dict[tuple[int, bytes], list[Demonstrations]] = {}
 
     def __call__(self, thetas: FloatArray) -> Surrogate:
         """The surrogate that the evaluations of `n x d` thetas, in their order, call for."""
@@ -58,20 +62,32 @@ class GrowingRollouts:
         assert isinstance(projection, LogRho)
         sets = [[uniform] for uniform in projection.rollouts]
         for number, theta in enumerate(thetas):
-            rng = np.random.default_rng([self.seed, number, POLICY_STREAM])
             try:
-                policy = self.problem.policy(theta)
+                drawn = self._rollouts_of(number, theta, projection.demonstrations)
             except SolverError:
                 continue
-            drawn = sample_rollouts(
-                self.problem, projection.demonstrations, ROLLOUTS_A_POLICY, rng, [policy]
-            )
             for together, more in zip(sets, drawn, strict=True):
                 together.append(more)
         rollouts = [Demonstrations.concatenate(together) for together in sets]
         grown = type(projection)(
-            self.problem, projection.demonstrations, rollouts, projection.reward
+            self.problem,
+            projection.demonstrations,
+            rollouts,
+            projection.reward,
+            compares_policies=True,
         )
         if len(thetas) >= ENOUGH_POLICIES:
             grown.warn_if_saturated(self.problem.box)
         return Surrogate(self.start.kernel, grown, self.start.box, self.start.scale)
+
+    def _rollouts_of(
+        self, number: int, theta: FloatArray, demonstrations: Demonstrations
+    ) -> list[Demonstrations]:
+        """Roll-outs of the policy of an evaluation, for each demonstration."""
+        key = (number, theta.tobytes())
+        if key not in self._drawn:
+            rng = np.random.default_rng([self.seed, number, POLICY_STREAM])
+            policy = self.problem.policy(theta)
+            count = ROLLOUTS_IF_LEARNED if self.problem.learns else ROLLOUTS_A_POLICY
+            self._drawn[key] = sample_rollouts(self.problem, demonstrations, count, rng, [policy])
+        return self._drawn[key]

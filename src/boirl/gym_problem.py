@@ -172,6 +172,10 @@ class GymProblem(Problem[NetworkPolicy]):
         """Two runs of learning for one reward differ by as much."""
         return 0.25
 
+    @property
+    def learns(self) -> bool:
+        return True
+
     def with_demonstrations(self, demonstrations: Demonstrations) -> GymProblem:
         return replace(self, demonstrations=demonstrations)
 

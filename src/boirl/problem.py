@@ -72,6 +72,11 @@ class Problem(ABC, Generic[P]):
         """Behavioural distance up to which two rewards count as acting alike."""
         return 0.05
 
+    @property
+    def learns(self) -> bool:
+        """Whether policies are learned from samples: far dearer than rolling them out."""
+        return False
+
     def with_policies(self, folder: Path) -> Problem[P]:
         """The same problem that keeps the policies it learns; nothing to do where that is quick."""
         return self

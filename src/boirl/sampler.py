@@ -12,7 +12,7 @@ from optuna.distributions import BaseDistribution, FloatDistribution
 from optuna.samplers import BaseSampler
 from optuna.trial import FrozenTrial, TrialState
 
-from boirl.acquisitions import Acquisition, Incumbent, random
+from boirl.acquisitions import Acquisition, random
 from boirl.surrogates import FittedSurrogate, Hyperparameters, Surrogate
 from boirl.threads import single_thread
 from boirl.types import Box, FloatArray
@@ -126,9 +126,7 @@ class RewardSampler(BaseSampler):
                 fitted.hyperparameters,
                 nll_se=observed.nll_se,
             )
-        best = fitted.best_index
-        incumbent = Incumbent(self.box.to_unit(fitted.thetas[best]), float(fitted.level[best]))
-        unit, purpose = self.acquisition(fitted, incumbent, rng)
+        unit, purpose = self.acquisition(fitted, rng)
         return self.box.from_unit(unit), {**attributes, PURPOSE: purpose}
 
     def surrogate_after(self, trials: list[FrozenTrial]) -> Surrogate:

@@ -26,6 +26,10 @@ from boirl.warping import SCALES
 PROJECTION_STREAM = 1
 """A proposal draws from the stream (seed, number); the roll-outs draw from (seed, 0, this)."""
 
+PROJECTED, PROJECTED_IF_LEARNED = 40, 10
+"""Demonstrations in the projection. Learned behaviour has no state twice, so that each
+demonstration makes a projection slower."""
+
 
 @dataclass(frozen=True)
 class SearchSettings:
@@ -35,11 +39,12 @@ class SearchSettings:
         kernel: `"rho-rbf"`, `"rbf"` or `"matern"`.
         acquisition: `"improve-explore"`, `"log-ei"` or `"random"`.
         projection: `"log_rho"` or, as in the text of the paper, `"rho"`; used by `"rho-rbf"`.
-        n_demonstrations: `K`, the demonstrations in the projection.
+        n_demonstrations: `K`, the demonstrations in the projection; by default 40, or 10 where
+            policies are learned.
         n_rollouts: `M`, the roll-outs that each is compared with.
         rollouts: `"uniform"`: of the uniform policy (or those of `rollout_policies`); `"solved"`:
             of the policies of rewards evaluated, too; `"auto"`: the latter where the former are
-            saturated.
+            saturated, or policies are learned and thus too dear not to make the most of them.
         drop: Names of fixed parameters that the projection takes for 0, in place of their value.
             The authors' code does so with the u-turns of Borlange.
         smoothness: `nu` of the Matern kernel, 1.5 (default) or 2.5.
@@ -52,7 +57,7 @@ class SearchSettings:
     kernel: str = "rho-rbf"
     acquisition: str = "improve-explore"
     projection: str = "log_rho"
-    n_demonstrations: int = 40
+    n_demonstrations: int | None = None
     n_rollouts: int = 5
     rollouts: str = "auto"
     scale: str = "auto"
@@ -79,6 +84,8 @@ class SearchSettings:
             )
         for name, least in (("seed", 0), ("n_demonstrations", 1), ("n_rollouts", 1)):
             value = getattr(self, name)
+            if value is None and name == "n_demonstrations":
+                continue
             if int(value) != value or value < least:
                 raise InvalidInputError(
                     f"{name} is {value}; expected a whole number from {least} on"
@@ -103,7 +110,8 @@ class SearchSettings:
         projection: Projection = Identity(problem.box)
         if kernel.projected:
             rng = np.random.default_rng([self.seed, 0, PROJECTION_STREAM])
-            chosen = choose_demonstrations(problem.demonstrations, self.n_demonstrations, rng)
+            count = self.n_demonstrations or (PROJECTED_IF_LEARNED if problem.learns else PROJECTED)
+            chosen = choose_demonstrations(problem.demonstrations, count, rng)
             rollouts = sample_rollouts(problem, chosen, self.n_rollouts, rng, policies)
             projection = self.build_projection(problem, chosen, rollouts)
         return Surrogate(kernel, projection, problem.box, cast(Any, self.scale))

@@ -204,6 +204,8 @@ class Study:
         if not surrogate.kernel.projected:
             return None
         wanted = self.settings.rollouts
+        if wanted == "auto" and self.problem.learns:
+            wanted = "solved"
         saturated = wanted != "solved" and surrogate.projection.warn_if_saturated(self.problem.box)
         if wanted == "solved" or (wanted == "auto" and saturated):
             return GrowingRollouts(self.problem, surrogate, self.settings.seed)

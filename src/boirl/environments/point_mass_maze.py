@@ -65,9 +65,10 @@ class TargetReward(RewardFamily):
         super().__init__(parameters, "state" if action_cost == 0.0 else "state_action")
 
     def evaluate(self, theta: Tensor, transitions: Transitions) -> Tensor:
-        positions = torch.as_tensor(transitions.states)
-        offset = positions - theta[..., None, :2]
-        rewards = -torch.sqrt(offset.square().sum(dim=-1) + torch.finfo(torch.float64).tiny)
+        # Written out, as a sum over an axis of two is several times slower.
+        x, y = torch.as_tensor(transitions.states).unbind(-1)
+        squared = (x - theta[..., 0:1]).square() + (y - theta[..., 1:2]).square()
+        rewards = -torch.sqrt(squared + torch.finfo(torch.float64).tiny)
         if self.depends_on == "state":
             return rewards
         force = torch.as_tensor(transitions.actions).square().sum(dim=-1)

@@ -21,7 +21,7 @@ ANCHOR = (0.5, 0.5)
 policy that passes the gap already does not get stuck in."""
 
 ANCHOR_SEED = 0
-WARM_STARTS = 2
+WARM_STARTS = 1
 EXPERT_STREAM, DEMONSTRATION_STREAM = 11, 12
 
 Arrays = dict[str, NDArray[Any]]
@@ -32,7 +32,7 @@ def build_point_mass_maze(
     n_demonstrations: int = 100,
     action_cost: float = 0.0,
     steps: int = VectorPPO.steps,
-    repeats: int = 6,
+    repeats: int = 3,
     workers: int | None = None,
     report: Report = silent,
 ) -> GymProblem:
@@ -44,7 +44,7 @@ def build_point_mass_maze(
         action_cost: Weight of the squared force in the reward: 0 as in the paper's text, or 0.001
             as in its code.
         steps: Training budget of a run.
-        repeats: Training runs that start anew, for each theta; two more start from a policy that
+        repeats: Training runs that start anew, for each theta; one more starts from a policy that
             passes the gap. Those with the highest return under theta are kept.
         workers: Training processes at a time, by default one a core.
         report: Told how far the training of the expert is, which happens once.

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.quasirandom import SobolEngine
 
 from boirl.errors import InvalidInputError, SaturationWarning
-from boirl.types import Box
+from boirl.types import Box, FloatArray
 
 RANGE_POINTS = 1024
 SATURATED_RANGE = 1e-6
@@ -32,10 +32,16 @@ class Projection(InputTransform):
         self.transform_on_train = True
         self.transform_on_eval = True
         self.transform_on_fantasize = True
+        self._last: tuple[Tensor, Tensor] | None = None
 
     def transform(self, X: Any) -> Tensor:
-        """Project thetas `... x d` to `... x K`."""
-        return self.project(torch.as_tensor(X, dtype=torch.float64))
+        """Project thetas `... x d` to `... x K`; the same once more, as in a fit, costs nothing."""
+        theta = torch.as_tensor(X, dtype=torch.float64)
+        if theta.requires_grad:
+            return self.project(theta)
+        if self._last is None or not torch.equal(self._last[0], theta):
+            self._last = theta.clone(), self.project(theta)
+        return self._last[1]
 
     @abstractmethod
     def project(self, theta: Tensor) -> Tensor:
@@ -54,6 +60,13 @@ class Projection(InputTransform):
         -1 where it is not; 0 where the range does not tell.
         """
         return 0.0
+
+    def likeliest(self, box: Box) -> FloatArray | None:
+        """The theta that is the most likely by what it projects, in the unit cube, `d`.
+
+        None where a projection has no opinion.
+        """
+        return None
 
     def fingerprint(self) -> str:
         """Changes when anything changes, apart from the reward family, that a projection is of."""

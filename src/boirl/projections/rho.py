@@ -11,13 +11,14 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from boirl.climbing import maximise
 from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError
 from boirl.problem import Problem
 from boirl.projections.base import Projection
 from boirl.rewards import LinearReward, RewardFamily, Transitions
 from boirl.rewards.family import DependsOn
-from boirl.types import IntArray
+from boirl.types import Box, FloatArray, IntArray
 
 DENSE_ENTRIES = 200_000
 ENTRIES_AT_ONCE = 5_000_000
@@ -45,6 +46,8 @@ class LogRho(Projection):
         rollouts: For each demonstration, its roll-outs.
         reward: The reward family to project with, by default the problem's own. The authors' code
             takes one that leaves out a fixed weight.
+        compares_policies: Whether the roll-outs are of policies that are good for some reward,
+            uniformly random ones aside.
     """
 
     _index: Tensor
@@ -56,8 +59,11 @@ class LogRho(Projection):
         demonstrations: Demonstrations,
         rollouts: Sequence[Demonstrations],
         reward: RewardFamily | None = None,
+        compares_policies: bool = False,
     ) -> None:
         super().__init__()
+        self.compares_policies = compares_policies
+        self._likeliest: FloatArray | None = None
         if len(rollouts) != len(demonstrations):
             raise InvalidInputError(
                 f"there are roll-outs for {len(rollouts)} demonstrations and "
@@ -97,6 +103,20 @@ class LogRho(Projection):
             sets = sets.masked_fill(self._absent, -torch.inf)
         log_rho = sets[..., 0] - torch.logsumexp(sets, dim=-1)
         return log_rho.reshape(*theta.shape[:-1], self.dimension)
+
+    def likeliest(self, box: Box) -> FloatArray | None:
+        """Where the mean of the projection is highest, if it compares policies.
+
+        Uniformly random behaviour alone is beaten under many a reward.
+        """
+        if self._likeliest is None and self.compares_policies:
+            low, width = torch.tensor(box.low), torch.tensor(box.high - box.low)
+            self._likeliest, _ = maximise(
+                lambda unit: self.project(low + width * unit.squeeze(-2)).mean(dim=-1),
+                centre=np.full(box.dimension, 0.5),
+                rng=np.random.default_rng(0),
+            )
+        return self._likeliest
 
     def compress(self, latent: Tensor) -> Tensor:
         """`-log(c - log rho)`: a thousand nats are not worth a hundred times as much as ten."""
