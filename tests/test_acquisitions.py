@@ -214,3 +214,27 @@ def test_an_unknown_acquisition_is_named():
         InvalidInputError, match="no acquisition 'ucb'; expected one of improve-expl"
     ):
         get_acquisition("ucb")
+
+
+class Opinion(Identity):
+    """A projection that takes one theta for the likeliest."""
+
+    def __init__(self, box, theta):
+        super().__init__(box)
+        self.theta = np.array(theta)
+
+    def likeliest(self, box):
+        return self.theta
+
+
+@pytest.mark.parametrize(("theta", "is_new"), [([0.9, 0.2], True), ([0.505, 0.5], False)])
+def test_what_the_projection_takes_for_likely_comes_first_once(theta, is_new):
+    box = Box(("a", "b"), np.zeros(2), np.ones(2))
+    thetas = np.array([[0.5, 0.5], [0.1, 0.9], [0.7, 0.7]])
+    surrogate = Surrogate(KERNELS["rbf"], Opinion(box, theta), box, "linear")
+    proposal = improve_explore(
+        surrogate.fit(thetas, np.array([1.0, 2.0, 3.0])), np.random.default_rng(0)
+    )
+    assert (proposal.purpose == "likely") == is_new
+    if is_new:
+        assert proposal.unit.tolist() == theta

@@ -12,6 +12,7 @@ import boirl
 from boirl.demonstrations import Demonstrations
 from boirl.environments import point_mass_maze as maze
 from boirl.errors import DemonstrationError, InvalidInputError, SolverError
+from boirl.growth import ROLLOUTS_IF_LEARNED
 from boirl.gym_problem import GymProblem, demonstrate
 from boirl.likelihood import negative_log_likelihood
 from boirl.policies.actions import Categorical, CensoredGaussian, Gaussian, UniformMixture
@@ -688,3 +689,22 @@ def test_a_database_in_memory_leaves_no_folder_behind(tmp_path, monkeypatch, sto
     monkeypatch.chdir(tmp_path)
     boirl.explore(build(), 1, storage=storage, **SEARCH)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_roll_outs_of_learned_policies_join_the_projection(tmp_path):
+    problem = build()
+    storage = f"sqlite:///{tmp_path}/search.db"
+    found = boirl.explore(problem, 5, seed=0, n_initial=1, n_demonstrations=3, storage=storage)
+    rollouts = found.surrogate.projection.rollouts
+    assert [len(one) for one in rollouts] == [5 + 4 * ROLLOUTS_IF_LEARNED] * 3
+    again = boirl.explore(build(), 5, seed=0, n_initial=1, n_demonstrations=3)
+    np.testing.assert_array_equal(again.thetas, found.thetas)
+    uniform = boirl.explore(problem, 3, seed=0, n_initial=1, rollouts="uniform")
+    assert [len(one) for one in uniform.surrogate.projection.rollouts] == [5] * 6
+
+
+def test_demonstrations_in_the_projection_are_fewer_where_policies_are_learned(gridworld):
+    many = build().with_demonstrations(demonstrations(count=15))
+    assert SearchSettings().build_surrogate(many).projection.dimension == 10
+    assert SearchSettings(n_demonstrations=12).build_surrogate(many).projection.dimension == 12
+    assert SearchSettings().build_surrogate(gridworld).projection.dimension == 40

@@ -209,3 +209,43 @@ def test_a_fixed_parameter_projects_as_its_value_does(gridworld, gridworld_log_r
     torch.testing.assert_close(
         found.transform([[1.0, 2.0]]), gridworld_log_rho.transform([[1.0, 2.0, 1.0]])
     )
+
+
+def compared_with_policies(problem, thetas):
+    chosen = problem.demonstrations.subset(range(5))
+    policies = [problem.policy(theta) for theta in thetas]
+    rollouts = sample_rollouts(problem, chosen, 5, np.random.default_rng(0), policies)
+    return LogRho(problem, chosen, rollouts, compares_policies=True)
+
+
+def test_the_likeliest_reward_is_where_the_mean_is_highest(gridworld):
+    log_rho = compared_with_policies(gridworld, [[-1.0, -5.0, 0.0], [0.2, 8.0, 1.0]])
+    likeliest = log_rho.likeliest(gridworld.box)
+    others = gridworld.box.from_unit(np.random.default_rng(1).random((500, 3)))
+    best = log_rho.transform(gridworld.box.from_unit(likeliest)[None]).mean()
+    assert best >= log_rho.transform(others).mean(dim=-1).max()
+    again = compared_with_policies(gridworld, [[-1.0, -5.0, 0.0], [0.2, 8.0, 1.0]])
+    np.testing.assert_array_equal(again.likeliest(gridworld.box), likeliest)
+
+
+def test_the_demonstrator_is_likelier_than_those_it_is_compared_with(gridworld):
+    others = [[-1.0, -5.0, 0.0], [-2.0, 2.0, 1.0], [0.2, 8.0, 1.0]]
+    log_rho = compared_with_policies(gridworld, others)
+    means = log_rho.transform([list(gridworld.truth), *others]).mean(dim=-1)
+    assert means.argmax() == 0
+
+
+def test_uniform_behaviour_makes_no_reward_the_likeliest(gridworld, gridworld_log_rho):
+    assert gridworld_log_rho.likeliest(gridworld.box) is None
+
+
+def test_projecting_again_gives_the_same_and_other_thetas_something_else(gridworld_log_rho):
+    theta = torch.tensor([[1.0, 4.0, 0.0]], dtype=torch.float64)
+    first = gridworld_log_rho.transform(theta)
+    assert gridworld_log_rho.transform(theta) is first
+    theta[0, 0] = -1.0
+    other = gridworld_log_rho.transform(theta)
+    torch.testing.assert_close(other, gridworld_log_rho.project(theta))
+    assert not torch.allclose(other, first)
+    asked = theta.clone().requires_grad_()
+    assert gridworld_log_rho.transform(asked).requires_grad

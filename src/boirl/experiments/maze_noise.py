@@ -1,8 +1,9 @@
-"""Does the posterior know how noisy learning is? Repeated evaluations of a few mazes' targets.
+"""How noisy is learning in the maze, and does the posterior know? Repeated evaluations of targets.
 
-Some targets are evaluated several times with different seeds, next to others all over the box. The
-spread of the NLLs at a target is what the standard deviation of the posterior, for what an
-evaluation would tell there, should say.
+The true target, those 0.1 away from it and a far one are evaluated several times with different
+seeds, next to others all over the box. The spread of the NLLs at a target is what the standard
+deviation of the posterior, for what an evaluation would tell there, should say. At the truth it
+should be small against the distance to the NLLs of the targets around.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from boirl.problems import load_problem
 from boirl.settings import SearchSettings
 from boirl.types import Evaluation
 
-TARGETS = ((0.3, 0.5), (0.45, 0.5), (0.2, 0.4), (0.1, 0.1))
+TARGETS = ((0.3, 0.5), (0.4, 0.5), (0.2, 0.5), (0.3, 0.6), (0.3, 0.4), (0.1, 0.1))
+"""The true target comes first."""
+
 OTHERS = 8
 PROJECTED = 10
 
@@ -89,6 +92,7 @@ def summarise(problem: GymProblem, rows: Sequence[Row]) -> list[Row]:
                 "target": list(target),
                 "evaluations": len(own),
                 "nll": float(own.mean()),
+                "above_truth": float(own.mean() - nll[(thetas == TARGETS[0]).all(axis=1)].mean()),
                 "measured_spread": spread,
                 "posterior_sd_of_an_evaluation": float(observed[number]),
                 "ratio": float(observed[number]) / spread if spread else None,
@@ -109,6 +113,7 @@ EXPERIMENT = Experiment(
         "target": lambda row: ", ".join(f"{value:g}" for value in row["target"]),
         "evaluations": lambda row: str(row["evaluations"]),
         "NLL": lambda row: f"{row['nll']:.1f}",
+        "above the truth's": lambda row: f"{row['above_truth']:.1f}",
         "measured spread": lambda row: _number(row["measured_spread"]),
         "posterior sd": lambda row: f"{row['posterior_sd_of_an_evaluation']:.1f}",
         "ratio": lambda row: _number(row["ratio"]),
