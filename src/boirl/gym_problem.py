@@ -10,16 +10,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
 from boirl.demonstrations import Demonstrations
-from boirl.environments.simulator import Simulator
-from boirl.errors import DemonstrationError, InvalidInputError, SolverError
+from boirl.environments.simulator import Simulator, fit_to
+from boirl.errors import InvalidInputError, SolverError
 from boirl.likelihood import negative_log_likelihood
+from boirl.outcomes import TRIMMED, Outcome, centre, equally_good, mean_return
 from boirl.policies.actions import ActionModel
 from boirl.policies.network import NetworkPolicy
 from boirl.policies.solver import Run, Solver, Task
@@ -32,68 +33,13 @@ from boirl.workers import reason_of, run_jobs
 if TYPE_CHECKING:
     from boirl.environments.gym_simulator import EnvSource, SetStart
 
-BOUND_SLACK = 1e-6
-"""How far actions may be beyond their bounds, as a share of the range, for rounding."""
-
 WORSE_THAN_CHANCE = 3.0
 """Standard errors by which a policy must be worse than random actions to count as not learned."""
-
-EQUALLY_GOOD = 0.02
-"""How much of the gain over random actions a run may lack to count as good as the best."""
-
-TRIMMED = 0.25
-"""Share of runs at each end whose NLLs are left out: a policy may be as good and yet odd in places
-where it never goes."""
 
 COMPARED_STEPS = 400
 Seed = int | Sequence[int]
 
 RETURN_STREAM, UNIFORM_STREAM, ESOR_STREAM, DEMONSTRATION_STREAM = 5, 6, 7, 8
-
-
-class Outcome(NamedTuple):
-    """What a training run ended with: a policy, its NLL and its mean return under theta.
-
-    `warm` says that it started from an anchor.
-    """
-
-    policy: NetworkPolicy
-    nll: float
-    mean_return: float
-    warm: bool
-
-
-def _equally_good(outcomes: Sequence[Outcome], chance: float) -> list[Outcome]:
-    """The outcomes that are about as good as the best, given the return of random actions.
-
-    Those that started anew and those that did not are two kinds, which may explain demonstrations
-    differently though they are equally good. Only one kind is kept.
-    """
-    best = max(outcomes, key=_mean_return).mean_return
-    good = [one for one in outcomes if one.mean_return >= best - EQUALLY_GOOD * abs(best - chance)]
-    anew = [one for one in good if not one.warm]
-    return anew or good
-
-
-def _centre(values: FloatArray, trimmed: float) -> tuple[float, float]:
-    """Mean and its standard error, without a share of the values at each end; 0 for a single one.
-
-    The standard error of a trimmed mean is that of Yuen: by the standard deviation after trimmed
-    values were set to the nearest that is kept.
-    """
-    count = len(values)
-    cut = int(trimmed * count)
-    ordered = np.sort(values)
-    kept = ordered[cut : count - cut]
-    if count == 1:
-        return float(kept[0]), 0.0
-    pulled_in = np.clip(ordered, kept[0], kept[-1])
-    spread = float(pulled_in.std(ddof=1)) / (1.0 - 2.0 * cut / count)
-    return float(kept.mean()), spread / math.sqrt(count)
-
-
-def _mean_return(outcome: Outcome) -> float:
-    return outcome.mean_return
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,10 +156,10 @@ class GymProblem(Problem[NetworkPolicy]):
             failure = str(error)
         else:
             chance = float(self.returns(self._uniform_rollouts, chosen).mean())
-            kept = outcomes if self.keep == "mean" else _equally_good(outcomes, chance)
-            best = max(kept, key=_mean_return)
+            kept = outcomes if self.keep == "mean" else equally_good(outcomes, chance)
+            best = max(kept, key=mean_return)
             values = np.array([outcome.nll for outcome in kept])
-            nll, nll_se = _centre(values, TRIMMED if self.keep == "best" else 0.0)
+            nll, nll_se = centre(values, TRIMMED if self.keep == "best" else 0.0)
             facts = {
                 "nll": [outcome.nll for outcome in outcomes],
                 "returns": [outcome.mean_return for outcome in outcomes],
@@ -225,7 +171,7 @@ class GymProblem(Problem[NetworkPolicy]):
 
     def best_policy(self, theta: ArrayLike, seed: Seed, report: Report = silent) -> NetworkPolicy:
         """The policy of highest return among the training runs of theta; it is not kept."""
-        return max(self.learn(theta, seed, report), key=_mean_return).policy
+        return max(self.learn(theta, seed, report), key=mean_return).policy
 
     def learn(self, theta: ArrayLike, seed: Seed, report: Report = silent) -> list[Outcome]:
         """The outcomes of all training runs of theta that succeeded, at least one.
@@ -342,43 +288,9 @@ class GymProblem(Problem[NetworkPolicy]):
         return measured[0] if np.ndim(theta) <= 1 else np.array(measured)
 
     def complete(self, demonstrations: Demonstrations) -> Demonstrations:
-        simulator = self.simulator
-        if demonstrations.states.shape[1:] != (simulator.observation_size,):
-            raise DemonstrationError(
-                f"observations have shape {demonstrations.states.shape}; expected a row of "
-                f"{simulator.observation_size} numbers a step, as {simulator.name} observes "
-                "(flattened)"
-            )
-        actions = demonstrations.actions
-        if simulator.n_actions is not None:
-            if actions.ndim != 1:
-                raise DemonstrationError(
-                    f"actions have shape {actions.shape}; expected a whole number a step"
-                )
-            _refuse(
-                demonstrations,
-                actions >= simulator.n_actions,
-                f"a whole number below {simulator.n_actions}",
-            )
-        else:
-            demonstrations = self._within_bounds(demonstrations)
-        check_ends(demonstrations, self.reward)
-        return demonstrations
-
-    def _within_bounds(self, demonstrations: Demonstrations) -> Demonstrations:
-        low, high = self.simulator.action_low, self.simulator.action_high
-        actions = demonstrations.actions
-        if actions.shape[1:] != low.shape:
-            raise DemonstrationError(
-                f"actions have shape {actions.shape}; expected a row of {len(low)} numbers a step"
-            )
-        slack = BOUND_SLACK * (high - low)
-        wrong = np.any((actions < low - slack) | (actions > high + slack), axis=1)
-        expected = f"numbers from {low} to {high} (clip actions as the environment does)"
-        _refuse(demonstrations, wrong, expected)
-        # Bounds may be those of a float32: what is close to one is at it.
-        snapped = np.where(actions <= low + slack, low, actions)
-        return replace(demonstrations, actions=np.where(actions >= high - slack, high, snapped))
+        fitting = fit_to(self.simulator, demonstrations)
+        check_ends(fitting, self.reward)
+        return fitting
 
     def roll_out(
         self,
@@ -431,17 +343,6 @@ class GymProblem(Problem[NetworkPolicy]):
             rewards = self.reward(torch.tensor(self.box.from_unit(drawn)), transitions).numpy()
         digest.update((np.round(np.nan_to_num(rewards), 9) + 0.0).tobytes())
         return digest.hexdigest()[:16]
-
-
-def _refuse(demonstrations: Demonstrations, wrong: Any, expected: str) -> None:
-    """Name the first step whose action is wrong."""
-    if wrong.any():
-        step = int(wrong.argmax())
-        raise DemonstrationError(
-            f"trajectory {demonstrations.trajectory_numbers[step]}, step "
-            f"{demonstrations.step_numbers[step]}: the action is {demonstrations.actions[step]}; "
-            f"expected {expected}"
-        )
 
 
 def demonstrate(

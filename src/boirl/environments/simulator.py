@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from boirl.demonstrations import Demonstrations
+from boirl.errors import DemonstrationError
 from boirl.types import FloatArray
+
+BOUND_SLACK = 1e-6
+"""How far actions may be beyond their bounds, as a share of the range, for rounding."""
 
 
 class Actor(Protocol):
@@ -120,4 +125,45 @@ class VectorSimulator(Simulator):
             next_states=seen[:, 1:].reshape(-1, seen.shape[2]),
             lengths=np.full(len(begin), horizon),
             start_states=begin,
+        )
+
+
+def fit_to(simulator: Simulator, demonstrations: Demonstrations) -> Demonstrations:
+    """Refuse demonstrations of another environment; actions a hair off a bound are put on it."""
+    actions = demonstrations.actions
+    if demonstrations.states.shape[1:] != (simulator.observation_size,):
+        raise DemonstrationError(
+            f"observations have shape {demonstrations.states.shape}; expected a row of "
+            f"{simulator.observation_size} numbers a step, as {simulator.name} observes (flattened)"
+        )
+    if simulator.n_actions is not None:
+        if actions.ndim != 1:
+            raise DemonstrationError(
+                f"actions have shape {actions.shape}; expected a whole number a step"
+            )
+        expected = f"a whole number below {simulator.n_actions}"
+        _refuse(demonstrations, actions >= simulator.n_actions, expected)
+        return demonstrations
+    low, high = simulator.action_low, simulator.action_high
+    if actions.shape[1:] != low.shape:
+        raise DemonstrationError(
+            f"actions have shape {actions.shape}; expected a row of {len(low)} numbers a step"
+        )
+    slack = BOUND_SLACK * (high - low)
+    wrong = np.any((actions < low - slack) | (actions > high + slack), axis=1)
+    expected = f"numbers from {low} to {high} (clip actions as the environment does)"
+    _refuse(demonstrations, wrong, expected)
+    # Bounds may be those of a float32: what is close to one is at it.
+    snapped = np.where(actions <= low + slack, low, actions)
+    return replace(demonstrations, actions=np.where(actions >= high - slack, high, snapped))
+
+
+def _refuse(demonstrations: Demonstrations, wrong: Any, expected: str) -> None:
+    """Name the first step whose action is wrong."""
+    if wrong.any():
+        step = int(wrong.argmax())
+        raise DemonstrationError(
+            f"trajectory {demonstrations.trajectory_numbers[step]}, step "
+            f"{demonstrations.step_numbers[step]}: the action is {demonstrations.actions[step]}; "
+            f"expected {expected}"
         )
