@@ -4,7 +4,8 @@ An acquisition looks at a fitted surrogate and proposes a point of the unit cube
 
 - `improve-explore` (default): expected improvement as long as one is in sight. Where it has sunk
   below what the surrogate can resolve, another look at the best spot teaches nothing. Evaluations
-  then go to where the landscape is least known and, every third, to where the NLL may be lowest.
+  then take turns: where the NLL may be lowest, the border of the set of good rewards, and twice
+  where the landscape is least known.
   Once a few evaluations a parameter are in, every other one may refine the best with a close-up of
   its surroundings, and every sixth sharpens the border of the set of good rewards. Where roll-outs
   of policies already found have just joined the projection, though, the next evaluation is of the
@@ -48,8 +49,11 @@ STANDS = 12
 LEAST_REACH = 1e-3
 """How far a close-up reaches at least, as a share of the box."""
 
-TOLERANCE = 0.1
-"""How far above the best, relative to it, the border of the set of good rewards lies."""
+TOLERANCES = (0.1, 0.01)
+"""How far above the best, relative to it, the borders of the sets of good rewards lie."""
+
+SPARE_TURNS = ("hope", "bound", "explore", "explore")
+"""What evaluations that no improvement asks for are spent on."""
 
 NEWS = 0.01
 """A theta that is farther than this share of the box from all evaluations is a new one."""
@@ -130,9 +134,9 @@ def improve_explore(surrogate: FittedSurrogate, rng: np.random.Generator) -> Pro
 
     The surrogate takes standardised outputs for noisy with at least the noise floor. An expected
     improvement below that standard deviation, or a quarter of that of noisier evaluations, is
-    within the noise. Evaluations then go to the theta that is least known and, every third, to the
-    one that would be best if luck had it: a surrogate of the whole landscape may be a little off in
-    the deepest valley.
+    within the noise. Evaluations then go to the theta that is least known, to the border of the
+    set of good rewards and, as a surrogate of the whole landscape may be a little off in the
+    deepest valley, to the one that would be best if luck had it.
     """
     likely = _likely(surrogate)
     if likely is not None:
@@ -145,19 +149,25 @@ def improve_explore(surrogate: FittedSurrogate, rng: np.random.Generator) -> Pro
         if refined is not None:
             return refined
     if role == "bound":
-        unit, _ = maximise(MarginalDoubt(surrogate, TOLERANCE), surrogate.best_unit, rng)
-        return Proposal(unit, "bound")
+        wide, narrow = TOLERANCES
+        return _bound(surrogate, rng, wide if surrogate.size // len(ROLES) % 2 else narrow)
     resolution = math.log(surrogate.resolution)
-    unit, log_improvement = maximise(
-        MarginalLogEI(surrogate), surrogate.best_unit, rng, worth=resolution
-    )
+    best = surrogate.best_unit
+    unit, log_improvement = maximise(MarginalLogEI(surrogate), best, rng, worth=resolution)
     if log_improvement > resolution:
         return Proposal(unit, "improve")
-    if surrogate.size % 3 == 0:
-        unit, _ = maximise(MarginalOptimism(surrogate), surrogate.best_unit, rng)
-        return Proposal(unit, "hope")
-    unit, _ = maximise(MarginalSD(surrogate), surrogate.best_unit, rng)
-    return Proposal(unit, "explore")
+    turn = SPARE_TURNS[surrogate.size % len(SPARE_TURNS)]
+    if turn == "bound":
+        return _bound(surrogate, rng, TOLERANCES[1])
+    telling = MarginalOptimism if turn == "hope" else MarginalSD
+    unit, _ = maximise(telling(surrogate), best, rng)
+    return Proposal(unit, turn)
+
+
+def _bound(surrogate: FittedSurrogate, rng: np.random.Generator, tolerance: float) -> Proposal:
+    """The theta for which it is most doubtful whether it is within a tolerance of the best."""
+    doubt = MarginalDoubt(surrogate, tolerance)
+    return Proposal(maximise(doubt, surrogate.best_unit, rng)[0], "bound")
 
 
 def _likely(surrogate: FittedSurrogate) -> Proposal | None:

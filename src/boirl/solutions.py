@@ -12,12 +12,11 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import squareform
 
 from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError, StorageError
 from boirl.files import read_arrays, write_arrays
+from boirl.grouping import group_alike
 from boirl.kernels import get_kernel
 from boirl.noise import check_standard_errors
 from boirl.problem import Problem
@@ -29,8 +28,13 @@ from boirl.types import FloatArray, IntArray
 
 FORMAT = 1
 GROUPED_AT_MOST = 500
-SAME_BEHAVIOUR = 0.05
-"""The behavioural distance within which rewards are grouped where the problem names none."""
+
+
+def limit_above(best: float, tolerance: float, absolute: bool = False) -> float:
+    """The highest NLL within a tolerance of the best: relative to it, or in NLL units."""
+    if not tolerance >= 0:
+        raise InvalidInputError(f"the tolerance is {tolerance}; expected 0 or more")
+    return best + (tolerance if absolute else tolerance * abs(best))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,9 +133,7 @@ class RewardSet:
 
     def indices_within(self, tolerance: float = 0.01, absolute: bool = False) -> IntArray:
         """Numbers of the evaluations within a tolerance of the best, best first."""
-        if not tolerance >= 0:
-            raise InvalidInputError(f"the tolerance is {tolerance}; expected 0 or more")
-        limit = self.best_nll + (tolerance if absolute else tolerance * abs(self.best_nll))
+        limit = limit_above(self.best_nll, tolerance, absolute)
         order = np.argsort(self.nll, kind="stable")
         return order[self.nll[order] <= limit]
 
@@ -159,18 +161,13 @@ class RewardSet:
             Groups, the one with the lowest NLL first.
         """
         if distance is None:
-            distance = getattr(self.problem, "same_behaviour", SAME_BEHAVIOUR)
+            distance = self.problem.same_behaviour
         indices = self.indices_within(tolerance, absolute)[:GROUPED_AT_MOST]
         distances = self.problem.behaviour_distances(
             [self.problem.policy(self.thetas[index]) for index in indices]
         )
-        labels = np.ones(len(indices), dtype=np.int64)
-        if len(indices) > 1:
-            condensed = squareform(distances, checks=False)
-            labels = fcluster(linkage(condensed, "complete"), distance, "distance")
         groups = []
-        for label in dict.fromkeys(labels.tolist()):
-            members = np.flatnonzero(labels == label)
+        for members in group_alike(distances, distance):
             chosen = indices[members]
             groups.append(
                 RewardGroup(
