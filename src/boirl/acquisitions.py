@@ -11,6 +11,10 @@ An acquisition looks at a fitted surrogate and proposes a point of the unit cube
   of policies already found have just joined the projection, though, the next evaluation is of the
   reward under which the demonstrations beat them most clearly;
 - `log-ei`: expected improvement alone, in its log form, as in the paper;
+- `level-set`: the theta for which it is most doubtful whether it belongs to the set of good
+  rewards, within 10 % of the best and within 1 % by turns;
+- `set-sampling`: the least known member of a set of good rewards that the evaluations leave
+  possible, drawn from the posterior;
 - `random`: uniform over the box, the surrogate ignored.
 """
 
@@ -23,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from botorch.acquisition import AnalyticAcquisitionFunction, LogExpectedImprovement
+from scipy.stats import qmc
 from torch import Tensor
 
 from boirl.climbing import maximise
@@ -54,6 +59,9 @@ TOLERANCES = (0.1, 0.01)
 
 SPARE_TURNS = ("hope", "bound", "explore", "explore")
 """What evaluations that no improvement asks for are spent on."""
+
+SAMPLED_THETAS = 512
+"""Thetas at which a landscape is drawn."""
 
 NEWS = 0.01
 """A theta that is farther than this share of the box from all evaluations is a new one."""
@@ -221,6 +229,27 @@ def _refine(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal | 
     return Proposal(unit, "refine") if hope > -surrogate.best_output else None
 
 
+def level_set(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
+    """The theta for which it is most doubtful whether it is in the set of good rewards."""
+    return _bound(surrogate, rng, TOLERANCES[surrogate.size % len(TOLERANCES)])
+
+
+def set_sampling(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
+    """The least known theta of a set of good rewards, as it may be.
+
+    A landscape is drawn from the posterior at many thetas. Those within a tolerance of the lowest
+    of it are the set.
+    """
+    unit = qmc.Sobol(surrogate.box.dimension, rng=rng).random(SAMPLED_THETAS)
+    thetas = surrogate.box.from_unit(unit)
+    landscape = surrogate.sample(thetas, 1, rng)[0]
+    tolerance = TOLERANCES[surrogate.size % len(TOLERANCES)]
+    lowest = float(landscape.min())
+    members = np.flatnonzero(landscape <= lowest + tolerance * abs(lowest))
+    _, sd = surrogate.posterior(thetas[members])
+    return Proposal(unit[members[sd.argmax()]], "bound")
+
+
 def random(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
     """Uniform over the box, whatever is known."""
     return Proposal(rng.random(surrogate.box.dimension), "random")
@@ -229,6 +258,8 @@ def random(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
 ACQUISITIONS: dict[str, Acquisition] = {
     "improve-explore": improve_explore,
     "log-ei": log_ei,
+    "level-set": level_set,
+    "set-sampling": set_sampling,
     "random": random,
 }
 

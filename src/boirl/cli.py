@@ -122,10 +122,14 @@ def run(
         typer.Option(help="Name of the search within the storage.", show_default="boirl-PROBLEM"),
     ] = None,
     acquisition: Annotated[
-        str, typer.Option(help="improve-explore, log-ei or random.")
+        str, typer.Option(help="improve-explore, log-ei, level-set, set-sampling or random.")
     ] = "improve-explore",
     projection: Annotated[
-        str, typer.Option(help="log_rho or, as in the paper's text, rho.")
+        str,
+        typer.Option(
+            help="log_rho, rho (as in the paper's text), or canonical (log_rho that no potential "
+            "shaping changes; for known dynamics)."
+        ),
     ] = "log_rho",
     bellman: Bellman = None,
     demonstrations: DemonstrationFile = None,

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from botorch.models import SingleTaskGP
 from linear_operator.utils.cholesky import psd_safe_cholesky
+from scipy.stats import norm
 from torch import Tensor
 
 from boirl.kernels import Amplitudes, KernelSpec
@@ -25,6 +26,9 @@ NOISY = 1e4
 """Learned noise of so many times its floor is taken for noise of the evaluations. That is 2 % of
 the spread of outputs for kernels on the projection and 10 % for those on theta, which leave part of
 an exact landscape unexplained."""
+
+SAMPLING_JITTER = 1e-9
+"""Added to the covariance of samples, as a share of the variance, lest it be singular."""
 
 RESOLVED = 0.25
 """The share of the standard deviation of the noise below which an improvement is not resolved."""
@@ -76,6 +80,34 @@ class FittedSurrogate:
             return self.output.back(mean, sd)
         centre, spread = self.output.back(mean, np.hypot(sd, self._learned_sd))
         return centre, np.hypot(spread, np.sqrt(self._given_variances(unit)))
+
+    def interval(self, thetas: FloatArray, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
+        """Lower and upper end of the interval that holds the NLL with a probability, each `n`."""
+        half = float(norm.ppf(0.5 + 0.5 * level))
+        with torch.no_grad(), single_thread():
+            mean, sd = (
+                values.numpy() for values in self.marginals(torch.tensor(self.box.to_unit(thetas)))
+            )
+        return self.output.inverse(mean - half * sd), self.output.inverse(mean + half * sd)
+
+    def sample(self, thetas: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
+        """Landscapes that the evaluations leave possible: `count x n` NLLs at thetas `n x d`."""
+        with torch.no_grad(), single_thread():
+            at = self._to_latent(torch.tensor(self.box.to_unit(thetas)))
+            latent, weights, inverse_factor, mean = self._solved
+            cross = self.kernel.covariance(at, latent, self._amplitudes)
+            explained = cross @ inverse_factor.mT
+            joint = self.kernel.covariance(at, at, self._amplitudes) - explained @ explained.mT
+            jitter = SAMPLING_JITTER * self.kernel.variance(at, self._amplitudes).max()
+            factor = psd_safe_cholesky(joint + jitter * torch.eye(len(at), dtype=joint.dtype))
+            drawn = torch.tensor(rng.standard_normal((count, len(at)))) @ factor.mT
+            outputs = self.output_centre + self.output_scale * (mean + cross @ weights + drawn)
+        return self.output.inverse(outputs.numpy())
+
+    def latent(self, thetas: FloatArray) -> FloatArray:
+        """The points of the kernel's space, `n x K`, that thetas `n x d` stand for."""
+        with torch.no_grad(), single_thread():
+            return self._to_latent(torch.tensor(self.box.to_unit(thetas))).numpy()
 
     def marginals(self, unit: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and sd of the output, differentiable, at points `n x d` of the unit cube."""

@@ -37,7 +37,8 @@ class SearchSettings:
 
     Args:
         kernel: `"rho-rbf"`, `"rbf"` or `"matern"`.
-        acquisition: `"improve-explore"`, `"log-ei"` or `"random"`.
+        acquisition: `"improve-explore"`, `"log-ei"`, `"level-set"`, `"set-sampling"` or
+            `"random"`, see `boirl.acquisitions`.
         projection: `"log_rho"` or, as in the text of the paper, `"rho"`; used by `"rho-rbf"`.
         n_demonstrations: `K`, the demonstrations in the projection; by default 40, or 10 where
             policies are learned.

@@ -12,11 +12,14 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
+from scipy.stats import chi2, qmc
 
 from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError, StorageError
 from boirl.files import read_arrays, write_arrays
 from boirl.grouping import group_alike
+from boirl.inference import ParameterSummary, sample_rewards, summarise_parameters
 from boirl.kernels import get_kernel
 from boirl.noise import check_standard_errors
 from boirl.problem import Problem
@@ -27,6 +30,8 @@ from boirl.surrogates import FittedSurrogate, Surrogate
 from boirl.types import FloatArray, IntArray
 
 FORMAT = 1
+VOLUME_POINTS = 2048
+SAMPLE_STREAM = 4
 GROUPED_AT_MOST = 500
 
 
@@ -47,6 +52,7 @@ class RewardGroup:
         indices: Numbers of the evaluations in the group, best first.
         thetas: Their thetas, `n x d`.
         width: Largest behavioural distance between two of them.
+        volume: Share of the box that rewards of the group fill, by what the surrogate expects.
     """
 
     representative: FloatArray
@@ -54,6 +60,7 @@ class RewardGroup:
     indices: IntArray
     thetas: FloatArray
     width: float
+    volume: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +173,10 @@ class RewardSet:
         distances = self.problem.behaviour_distances(
             [self.problem.policy(self.thetas[index]) for index in indices]
         )
+        alike = group_alike(distances, distance)
+        volumes = self._volumes([indices[members] for members in alike], tolerance, absolute)
         groups = []
-        for members in group_alike(distances, distance):
+        for members, volume in zip(alike, volumes, strict=True):
             chosen = indices[members]
             groups.append(
                 RewardGroup(
@@ -176,9 +185,52 @@ class RewardSet:
                     indices=chosen,
                     thetas=self.thetas[chosen],
                     width=float(distances[np.ix_(members, members)].max()),
+                    volume=volume,
                 )
             )
         return groups
+
+    def _volumes(self, groups: list[IntArray], tolerance: float, absolute: bool) -> list[float]:
+        """The share of the box that belongs to each group.
+
+        Thetas all over the box whose posterior mean is within the tolerance belong to the group of
+        the evaluation that is nearest to them in the latent space, where what behaves alike lies
+        together.
+        """
+        box = self.problem.box
+        unit = qmc.Sobol(box.dimension, rng=np.random.default_rng(0)).random(VOLUME_POINTS)
+        thetas = box.from_unit(unit)
+        mean, _ = self.posterior(thetas)
+        members = thetas[mean <= limit_above(self.best_nll, tolerance, absolute)]
+        if len(members) == 0:
+            return [0.0] * len(groups)
+        owners = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+        known = self.fitted.latent(self.thetas[np.concatenate(groups)])
+        nearest = cdist(self.fitted.latent(members), known).argmin(axis=1)
+        counts = np.bincount(owners[nearest], minlength=len(groups))
+        return (counts / VOLUME_POINTS).tolist()
+
+    def not_rejected(self, confidence: float = 0.95) -> float:
+        """The absolute tolerance of the likelihood-ratio test, in NLL units.
+
+        Rewards whose NLL is farther above the best are rejected by the demonstrations at this
+        confidence: `within(found.not_rejected(), absolute=True)` are those that are not.
+        """
+        if not 0.0 < confidence < 1.0:
+            raise InvalidInputError(f"the confidence is {confidence}; expected one in (0, 1)")
+        quantile = float(chi2.ppf(confidence, self.problem.box.dimension))
+        return 0.5 * quantile / len(self.problem.demonstrations)
+
+    def sample(self, count: int = 1000, seed: int = 0) -> FloatArray:
+        """Draw thetas, `count x d`, from the posterior over rewards, see `boirl.inference`."""
+        if count < 1:
+            raise InvalidInputError(f"count is {count}; expected at least one sample")
+        rng = np.random.default_rng([seed, SAMPLE_STREAM])
+        return sample_rewards(self.fitted, len(self.problem.demonstrations), count, rng)
+
+    def parameters(self, count: int = 1000, seed: int = 0) -> list[ParameterSummary]:
+        """Which parameters the demonstrations pin down, and which they leave free."""
+        return summarise_parameters(self.sample(count, seed), self.problem.box)
 
     def posterior(self, theta: ArrayLike, observed: bool = False) -> tuple[Any, Any]:
         """Mean and standard deviation of the NLL at one theta, or at each of `n x d`.
@@ -207,10 +259,17 @@ class RewardSet:
         plural = "" if len(groups) == 1 else "s"
         lines.append(f"{len(groups)} distinct behaviour{plural} within 10 %, best reward of each:")
         header = "".join(f"{name:>14}" for name in self.names)
-        lines.append(f"{'':>4}{header}{'NLL':>12}{'rewards':>9}")
+        lines.append(f"{'':>4}{header}{'NLL':>12}{'rewards':>9}{'of the box':>12}")
         for number, group in enumerate(groups, start=1):
             row = "".join(f"{value:>14.4f}" for value in group.representative)
-            lines.append(f"{number:>4}{row}{group.nll:>12.4f}{len(group.indices):>9}")
+            counts = f"{len(group.indices):>9}{group.volume:>12.1%}"
+            lines.append(f"{number:>4}{row}{group.nll:>12.4f}{counts}")
+        lines.append("what the demonstrations say of each parameter (95 % interval, median):")
+        for one in self.parameters():
+            interval = f"{one.low:.4g} to {one.high:.4g}, {one.median:.4g}"
+            lines.append(
+                f"{one.name:>18}  {interval:<32}{one.verdict} ({one.share:.0%} of its range)"
+            )
         return "\n".join(lines)
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -50,6 +50,10 @@ class OutputScale:
         """Outputs for NLLs, each `n`."""
         return nll if self.offset is None else np.log(nll + self.offset)
 
+    def inverse(self, output: FloatArray) -> FloatArray:
+        """The NLLs that have these outputs, each `n`."""
+        return output if self.offset is None else np.exp(output) - self.offset
+
     def log_slopes(self, nll: FloatArray) -> FloatArray:
         """Log of the derivative of `forward`, `n`."""
         return np.zeros_like(nll) if self.offset is None else -np.log(nll + self.offset)

@@ -8,12 +8,15 @@ from botorch.models.transforms.input import InputTransform
 
 import boirl.projections
 from boirl.kernels import KernelSpec
-from boirl.projections import Identity, LogRho, Projection, Rho
+from boirl.projections import Canonical, Identity, LogRho, Projection, Rho
 
 PROJECTIONS = {
     "identity": lambda problem, log_rho: Identity(problem.box),
     "log-rho": lambda problem, log_rho: log_rho,
     "rho": lambda problem, log_rho: Rho(problem, log_rho.demonstrations, log_rho.rollouts),
+    "canonical": lambda problem, log_rho: Canonical(
+        problem, log_rho.demonstrations, log_rho.rollouts
+    ),
 }
 KERNELS = [
     KernelSpec(f"{smoothness}-{linear}", projected=True, smoothness=smoothness, linear=linear)

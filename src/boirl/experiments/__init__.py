@@ -16,13 +16,16 @@ from boirl.experiments import (
     gridworld_efficiency,
     maze_noise,
     maze_search,
+    reward_set,
 )
 from boirl.experiments.trials import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
     "gridworld-efficiency": gridworld_efficiency.EXPERIMENT,
+    "gridworld-set": reward_set.GRIDWORLD,
     "borlange-search": borlange_search.EXPERIMENT,
     "borlange-trips": borlange_trips.EXPERIMENT,
+    "borlange-set": reward_set.BORLANGE,
     "fetch-search": fetch_search.EXPERIMENT,
     "fetch-solvers": fetch_solvers.EXPERIMENT,
     "maze-search": maze_search.EXPERIMENT,

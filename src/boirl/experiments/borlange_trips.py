@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import chi2
 
 from boirl.experiments.trials import Experiment, OnTrial, Row, quiet, write_summary
 from boirl.files import make_folder, write_bytes
@@ -72,8 +71,7 @@ def run(
 def report(found: RewardSet, name: str) -> Row:
     """The best reward, those that the trips do not reject, and groups of those near the best."""
     trips = len(found.problem.demonstrations)
-    # A likelihood-ratio test rejects rewards that are worse than this, in NLL a trip.
-    not_rejected = float(chi2.ppf(CONFIDENCE, found.problem.box.dimension)) / 2.0 / trips
+    not_rejected = found.not_rejected(CONFIDENCE)
     groups = found.groups(TOLERANCE, DISTANCE)
     row: Row = {
         "problem": name,

@@ -1,15 +1,21 @@
 """From theta to a space where rewards with the same behaviour lie together."""
 
 from boirl.projections.base import Projection
+from boirl.projections.canonical import Canonical
 from boirl.projections.identity import Identity
 from boirl.projections.rho import LogRho, Rho
 from boirl.projections.rollouts import choose_demonstrations, sample_rollouts
 
-PROJECTIONS: dict[str, type[LogRho]] = {"log_rho": LogRho, "rho": Rho}
+PROJECTIONS: dict[str, type[LogRho]] = {
+    "log_rho": LogRho,
+    "rho": Rho,
+    "canonical": Canonical,
+}
 """The projections that a projected kernel may work on, by name."""
 
 __all__ = [
     "PROJECTIONS",
+    "Canonical",
     "Identity",
     "LogRho",
     "Projection",

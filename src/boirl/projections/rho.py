@@ -74,7 +74,7 @@ class LogRho(Projection):
         self.dimension = len(demonstrations)
         together = Demonstrations.concatenate([self.demonstrations, *self.rollouts])
         self.reward = problem.reward if reward is None else reward
-        self._returns = _Returns(self.reward, together, problem.gamma)
+        self._returns = self.build_returns(problem, together)
         # Row k: the number of demonstration k, then of its roll-outs; short rows are masked.
         members = np.split(
             len(demonstrations) + np.arange(sum(map(len, rollouts))),
@@ -88,6 +88,10 @@ class LogRho(Projection):
             absent[k, : 1 + len(rows)] = False
         self.register_buffer("_index", torch.tensor(index))
         self.register_buffer("_absent", torch.tensor(absent))
+
+    def build_returns(self, problem: Problem[Any], trajectories: Demonstrations) -> Returns:
+        """What gives the returns of the demonstrations, followed by those of all roll-outs."""
+        return Returns(self.reward, trajectories, problem.gamma)
 
     def fingerprint(self) -> str:
         digest = hashlib.sha256()
@@ -140,7 +144,7 @@ class Rho(LogRho):
         return 0.0
 
 
-class _Returns:
+class Returns:
     """Discounted returns `n x N` of `N` fixed trajectories under thetas `n x d`.
 
     Trajectories are summed up once into discounted counts of their distinct transitions. A theta
@@ -159,17 +163,8 @@ class _Returns:
         self.features: Tensor | None = None
         if isinstance(reward, LinearReward) and type(reward).evaluate is LinearReward.evaluate:
             self.features = torch.tensor(counts @ reward.features(self.transitions).numpy())
-        elif len(trajectories) * len(self.transitions) <= DENSE_ENTRIES:
-            self.counts = torch.tensor(counts.toarray())
         else:
-            entries = counts.tocoo()
-            self.counts = torch.sparse_coo_tensor(
-                torch.tensor(np.stack(entries.coords)),
-                torch.tensor(entries.data),
-                size=counts.shape,
-                check_invariants=True,
-                is_coalesced=True,
-            )
+            self.counts = as_matrix(counts)
 
     def __call__(self, theta: Tensor) -> Tensor:
         if self.features is not None:
@@ -179,6 +174,20 @@ class _Returns:
             (self.counts @ self.reward(rows, self.transitions).T).T for rows in theta.split(at_once)
         ]
         return torch.cat(returns)
+
+
+def as_matrix(matrix: sp.csr_array) -> Tensor:
+    """A tensor to multiply with: dense where that is small, else sparse; no entry twice."""
+    if matrix.shape[0] * matrix.shape[1] <= DENSE_ENTRIES:
+        return torch.tensor(matrix.toarray())
+    entries = matrix.tocoo()
+    return torch.sparse_coo_tensor(
+        torch.tensor(np.stack(entries.coords)),
+        torch.tensor(entries.data),
+        size=matrix.shape,
+        check_invariants=True,
+        is_coalesced=True,
+    )
 
 
 def _distinct_transitions(
