@@ -7,12 +7,15 @@ from scipy.stats import qmc
 from boirl.acquisitions import (
     ACQUISITIONS,
     ROLES,
+    TOLERANCES,
     MarginalDoubt,
     MarginalLogEI,
     MarginalSD,
     get_acquisition,
     improve_explore,
+    level_set,
     log_ei,
+    set_sampling,
 )
 from boirl.climbing import RAW_SAMPLES, maximise
 from boirl.errors import InvalidInputError
@@ -129,8 +132,8 @@ def test_what_the_whole_surrogate_knows_to_be_bad_is_not_refined(valley, monkeyp
     assert improve_explore(valley, np.random.default_rng(0)).purpose != "refine"
 
 
-def test_where_nothing_can_be_gained_the_least_known_theta_is_explored(valley, monkeypatch):
-    surrogate = valley
+def test_where_nothing_can_be_gained_the_least_known_theta_is_explored(monkeypatch):
+    surrogate = _valley(14)
     monkeypatch.setattr(FittedSurrogate, "resolution", 1e6)
     proposal = improve_explore(surrogate, np.random.default_rng(0))
     assert proposal.purpose == "explore"
@@ -191,6 +194,69 @@ def test_improvements_within_the_noise_are_not_worth_an_evaluation():
 def test_the_border_of_the_set_is_above_the_expected_best():
     surrogate = _noisy_valley(1.0)
     assert MarginalDoubt(surrogate, 0.0).limit == pytest.approx(surrogate.best_output)
+
+
+def _raised_valley(size):
+    """The valley from an NLL of 20 up, so that a share of the best is a distance worth the name."""
+    low = _valley(size)
+    return Surrogate(KERNELS["rbf"], Identity(low.box), low.box, "linear").fit(
+        low.thetas, 20.0 + low.nll
+    )
+
+
+@pytest.fixture(scope="module", params=[8, 9, 15, 16])
+def raised_valley(request):
+    return _raised_valley(request.param)
+
+
+def test_level_set_proposes_where_doubt_is_largest(raised_valley):
+    proposal = level_set(raised_valley, np.random.default_rng(0))
+    assert proposal.purpose == "bound"
+    doubt = MarginalDoubt(raised_valley, TOLERANCES[raised_valley.size % 2])
+    points = np.vstack([proposal.unit, np.random.default_rng(1).random((4096, 2))])
+    with torch.no_grad():
+        values = doubt(torch.tensor(points).unsqueeze(-2)).numpy()
+    assert values[0] >= values[1:].max() - 1e-6
+
+
+def test_level_set_sharpens_the_border_of_a_wide_set_and_of_a_narrow_one_by_turns():
+    doubts = {}
+    for size in (15, 16):
+        surrogate = _raised_valley(size)
+        proposal = level_set(surrogate, np.random.default_rng(0))
+        mean, sd = surrogate.posterior(proposal.unit[None])
+        border = (1.0 + TOLERANCES[size % 2]) * surrogate.nll.min()
+        assert abs(mean[0] - border) <= 1.96 * sd[0] + 1e-2
+        doubts[size] = border
+    assert doubts[16] > doubts[15] + 1.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_set_sampling_proposes_what_may_be_in_the_set(raised_valley, seed):
+    proposal = set_sampling(raised_valley, np.random.default_rng(seed))
+    assert proposal.purpose == "bound"
+    mean, sd = raised_valley.posterior(proposal.unit[None])
+    tolerance = TOLERANCES[raised_valley.size % 2]
+    assert mean[0] - 3.0 * sd[0] <= (1.0 + tolerance) * raised_valley.nll.min()
+
+
+def test_set_sampling_prefers_what_is_least_known_within_the_set(gridworld_search):
+    """More so than a member of the set drawn at random."""
+    surrogate = gridworld_search
+    thetas = surrogate.box.from_unit(np.random.default_rng(0).random((4096, 3)))
+    mean, sd = surrogate.posterior(thetas)
+    tolerance = TOLERANCES[surrogate.size % 2]
+    typical = np.median(sd[mean <= (1.0 + tolerance) * surrogate.nll.min()])
+    proposed = [set_sampling(surrogate, np.random.default_rng(seed)).unit for seed in range(5)]
+    _, proposed_sd = surrogate.posterior(surrogate.box.from_unit(np.array(proposed)))
+    assert (proposed_sd > typical).all()
+
+
+def test_set_sampling_looks_elsewhere_with_another_seed(gridworld_search):
+    first, other = (
+        set_sampling(gridworld_search, np.random.default_rng(seed)).unit for seed in (0, 1)
+    )
+    assert not np.allclose(first, other)
 
 
 def test_random_ignores_the_surrogate(valley):

@@ -12,7 +12,7 @@ import boirl
 from boirl.demonstrations import Demonstrations
 from boirl.environments import point_mass_maze as maze
 from boirl.errors import DemonstrationError, InvalidInputError, SolverError
-from boirl.growth import ROLLOUTS_IF_LEARNED
+from boirl.growth import ROLLOUTS_A_POLICY
 from boirl.gym_problem import GymProblem, demonstrate
 from boirl.likelihood import negative_log_likelihood
 from boirl.policies.actions import Categorical, CensoredGaussian, Gaussian, UniformMixture
@@ -696,7 +696,7 @@ def test_roll_outs_of_learned_policies_join_the_projection(tmp_path):
     storage = f"sqlite:///{tmp_path}/search.db"
     found = boirl.explore(problem, 5, seed=0, n_initial=1, n_demonstrations=3, storage=storage)
     rollouts = found.surrogate.projection.rollouts
-    assert [len(one) for one in rollouts] == [5 + 4 * ROLLOUTS_IF_LEARNED] * 3
+    assert [len(one) for one in rollouts] == [5 + 4 * ROLLOUTS_A_POLICY] * 3
     again = boirl.explore(build(), 5, seed=0, n_initial=1, n_demonstrations=3)
     np.testing.assert_array_equal(again.thetas, found.thetas)
     uniform = boirl.explore(problem, 3, seed=0, n_initial=1, rollouts="uniform")

@@ -12,9 +12,11 @@ import numpy as np
 import optuna
 import pytest
 import torch
+from scipy.spatial.distance import pdist
 from sqlalchemy import event
 
 import boirl
+from boirl.acquisitions import ACQUISITIONS
 from boirl.errors import BoirlError, InvalidInputError, SaturationWarning, StorageError
 from boirl.experiments.gridworld_efficiency import run_trial
 from boirl.sampler import PURPOSE, observations, pending_thetas
@@ -151,6 +153,14 @@ def test_running_evaluations_are_pending_and_push_the_next_one_away(problem):
     first, second = study.ask(), study.ask()
     assert len(pending_thetas(study.optuna_study.trials, problem.box)) == 2
     assert not np.allclose(first.theta, second.theta, atol=1e-3)
+
+
+@pytest.mark.parametrize("acquisition", ACQUISITIONS)
+def test_many_may_be_asked_for_at_once(problem, acquisition):
+    study = Study(problem, seed=5, initial=[START], acquisition=acquisition)
+    study.run(evaluations=6)
+    asked = [problem.box.to_unit(np.array(study.ask().theta)) for _ in range(4)]
+    assert pdist(asked).min() > 1e-3
 
 
 def test_ask_and_tell_with_numbers(problem):
@@ -460,7 +470,7 @@ def test_saturated_rollouts_grow_from_solved_policies(tmp_path):
 def test_gridworld_needs_no_growth_but_may_have_it(problem):
     assert Study(problem).sampler.grow is None
     found = boirl.explore(problem, evaluations=6, rollouts="solved")
-    assert len(found.surrogate.projection.rollouts[0]) == 5 + 4 * 10
+    assert len(found.surrogate.projection.rollouts[0]) == 5 + 4 * 2
     with pytest.raises(InvalidInputError, match="rollouts is 'many'"):
         Study(problem, rollouts="many")
 

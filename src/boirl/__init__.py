@@ -28,6 +28,7 @@ _HOMES = {
     "RewardSampler": "sampler",
     "RewardSet": "solutions",
     "SAC": "policies.stable_baselines",
+    "ShapedReward": "rewards",
     "Study": "study",
     "TRPO": "policies.stable_baselines",
     "TabularMDP": "environments",
@@ -74,6 +75,7 @@ __all__ = [
     "RewardSampler",
     "RewardSet",
     "SAC",
+    "ShapedReward",
     "Study",
     "TRPO",
     "TabularMDP",
@@ -131,7 +133,13 @@ if TYPE_CHECKING:
     from boirl.problems import load_problem
     from boirl.problems.recursive_logit import recursive_logit_problem
     from boirl.problems.roads import road_problem
-    from boirl.rewards import CallableReward, LinearReward, LogisticReward, RewardFamily
+    from boirl.rewards import (
+        CallableReward,
+        LinearReward,
+        LogisticReward,
+        RewardFamily,
+        ShapedReward,
+    )
     from boirl.sampler import RewardSampler
     from boirl.solutions import RewardSet
     from boirl.study import Study, explore

@@ -348,8 +348,9 @@ def experiment(
     name: Annotated[
         str,
         typer.Argument(
-            help="gridworld-efficiency (paper, Table 1), borlange-search, borlange-trips, "
-            "maze-search (paper, Table 1), maze-noise, fetch-search or fetch-solvers."
+            help="gridworld-efficiency (paper, Table 1), gridworld-set, shaping, many-parameters, "
+            "borlange-search, borlange-set, borlange-trips, maze-search (paper, Table 1), "
+            "maze-noise, fetch-search or fetch-solvers."
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder for the results.")],

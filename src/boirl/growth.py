@@ -24,9 +24,9 @@ STAGES = (1, 2, 4, 8, 12, 20)
 ENOUGH_POLICIES = 4
 """Where as many do not help, a warning says so."""
 
-ROLLOUTS_A_POLICY, ROLLOUTS_IF_LEARNED = 10, 2
-"""For each demonstration. What is learned hardly ever passes through the same state twice, so that
-each roll-out makes a projection slower."""
+ROLLOUTS_A_POLICY, ROLLOUTS_IF_SATURATED = 2, 10
+"""For each demonstration. Each makes a projection slower; where those of the uniform policy tell
+nothing, there is nothing else to go by."""
 
 POLICY_STREAM = 3
 
@@ -38,12 +38,20 @@ class GrowingRollouts:
         problem: Where to roll out.
         start: The surrogate on roll-outs of the uniform policy.
         seed: Seeds the roll-outs.
+        count: Roll-outs of each policy for each demonstration.
     """
 
-    def __init__(self, problem: Problem[Any], start: Surrogate, seed: int) -> None:
+    def __init__(
+        self,
+        problem: Problem[Any],
+        start: Surrogate,
+        seed: int,
+        count: int = ROLLOUTS_A_POLICY,
+    ) -> None:
         self.problem = problem
         self.start = start
         self.seed = seed
+        self.count = count
         self._latest: tuple[bytes, Surrogate] = (b"", start)
         self._drawn: dict[tuple[int, bytes], list[Demonstrations]] = {}
 
@@ -88,6 +96,7 @@ class GrowingRollouts:
         if key not in self._drawn:
             rng = np.random.default_rng([self.seed, number, POLICY_STREAM])
             policy = self.problem.policy(theta)
-            count = ROLLOUTS_IF_LEARNED if self.problem.learns else ROLLOUTS_A_POLICY
-            self._drawn[key] = sample_rollouts(self.problem, demonstrations, count, rng, [policy])
+            self._drawn[key] = sample_rollouts(
+                self.problem, demonstrations, self.count, rng, [policy]
+            )
         return self._drawn[key]

@@ -39,13 +39,15 @@ class SearchSettings:
         kernel: `"rho-rbf"`, `"rbf"` or `"matern"`.
         acquisition: `"improve-explore"`, `"log-ei"`, `"level-set"`, `"set-sampling"` or
             `"random"`, see `boirl.acquisitions`.
-        projection: `"log_rho"` or, as in the text of the paper, `"rho"`; used by `"rho-rbf"`.
+        projection: `"log_rho"`, `"rho"` as in the text of the paper, or `"canonical"`, which no
+            potential shaping changes (for known dynamics); used by `"rho-rbf"`.
         n_demonstrations: `K`, the demonstrations in the projection; by default 40, or 10 where
             policies are learned.
         n_rollouts: `M`, the roll-outs that each is compared with.
         rollouts: `"uniform"`: of the uniform policy (or those of `rollout_policies`); `"solved"`:
             of the policies of rewards evaluated, too; `"auto"`: the latter where the former are
-            saturated, or policies are learned and thus too dear not to make the most of them.
+            saturated, where policies are learned and thus too dear not to make the most of them,
+            or where there are eight parameters or more, too many to learn a landscape of.
         drop: Names of fixed parameters that the projection takes for 0, in place of their value.
             The authors' code does so with the u-turns of Borlange.
         smoothness: `nu` of the Matern kernel, 1.5 (default) or 2.5.

@@ -16,7 +16,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from boirl.acquisitions import get_acquisition
 from boirl.errors import BoirlError, InvalidInputError
-from boirl.growth import GrowingRollouts
+from boirl.growth import ROLLOUTS_A_POLICY, ROLLOUTS_IF_SATURATED, GrowingRollouts
 from boirl.initial import Design, initial_thetas
 from boirl.interrupts import remembered_interrupts
 from boirl.noise import check_standard_errors
@@ -34,6 +34,9 @@ PROBLEM = "boirl:problem"
 INITIAL = "boirl:initial"
 ROLLOUTS = "boirl:rollouts"
 OWNER = "boirl:owner"
+
+MANY_PARAMETERS = 8
+"""From so many parameters on, the policies of evaluated rewards join the projection."""
 
 INITIAL_STREAM = 2
 """The initial design draws from the stream (seed, 0, this)."""
@@ -203,13 +206,17 @@ class Study:
         """What makes the projection grow, where it is to."""
         if not surrogate.kernel.projected:
             return None
-        wanted = self.settings.rollouts
-        if wanted == "auto" and self.problem.learns:
+        wanted, problem = self.settings.rollouts, self.problem
+        if wanted == "auto" and (problem.learns or problem.box.dimension >= MANY_PARAMETERS):
             wanted = "solved"
-        saturated = wanted != "solved" and surrogate.projection.warn_if_saturated(self.problem.box)
-        if wanted == "solved" or (wanted == "auto" and saturated):
-            return GrowingRollouts(self.problem, surrogate, self.settings.seed)
-        return None
+        projection = surrogate.projection
+        # Roll-outs that will be joined by better ones are not worth a warning.
+        check = projection.is_saturated if wanted == "solved" else projection.warn_if_saturated
+        saturated = check(problem.box)
+        if wanted == "uniform" or (wanted == "auto" and not saturated):
+            return None
+        count = ROLLOUTS_IF_SATURATED if saturated else ROLLOUTS_A_POLICY
+        return GrowingRollouts(problem, surrogate, self.settings.seed, count)
 
     @contextmanager
     def _released_if_interrupted(self, number: int) -> Iterator[None]:

@@ -14,15 +14,19 @@ from boirl.experiments import (
     fetch_search,
     fetch_solvers,
     gridworld_efficiency,
+    many_parameters,
     maze_noise,
     maze_search,
     reward_set,
+    shaping,
 )
 from boirl.experiments.trials import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
     "gridworld-efficiency": gridworld_efficiency.EXPERIMENT,
     "gridworld-set": reward_set.GRIDWORLD,
+    "many-parameters": many_parameters.EXPERIMENT,
+    "shaping": shaping.EXPERIMENT,
     "borlange-search": borlange_search.EXPERIMENT,
     "borlange-trips": borlange_trips.EXPERIMENT,
     "borlange-set": reward_set.BORLANGE,

@@ -18,12 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from boirl.errors import InvalidInputError, SaturationWarning
+from boirl.errors import SaturationWarning
 from boirl.experiments.trials import (
     METHODS,
     Experiment,
     OnTrial,
     Row,
+    check_methods,
     hard_start,
     quiet,
     run_trials,
@@ -120,12 +121,7 @@ def _run(
     n_reference: int,
 ) -> list[Row]:
     chosen = tuple(SEARCHES) if searches is None else tuple(searches)
-    unknown = set(chosen) - set(SEARCHES)
-    if unknown:
-        raise InvalidInputError(
-            f"there is no method {', '.join(sorted(unknown))}; expected some of "
-            f"{'; '.join(SEARCHES)}"
-        )
+    check_methods(chosen, SEARCHES)
     problem = load_problem(**options)
     landscape = exact_landscape(problem, n_reference)
     hard = min(hard_nll, float(np.nanquantile(landscape.nll, 0.9)))

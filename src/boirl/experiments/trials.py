@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -67,13 +67,12 @@ def hard_start(
     )
 
 
-def check_methods(methods: Sequence[str]) -> None:
+def check_methods(methods: Sequence[str], known: Iterable[str] = tuple(METHODS)) -> None:
     """Refuse names that are no methods."""
-    unknown = set(methods) - set(METHODS)
+    unknown = set(methods) - set(known)
     if unknown:
         raise InvalidInputError(
-            f"there is no method {', '.join(sorted(unknown))}; expected some of "
-            f"{', '.join(METHODS)}"
+            f"there is no method {', '.join(sorted(unknown))}; expected some of {'; '.join(known)}"
         )
 
 

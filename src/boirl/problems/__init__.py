@@ -16,6 +16,7 @@ from boirl.problem import Problem
 from boirl.problems.gridworld import build_gridworld, build_gridworld2d
 from boirl.problems.recursive_logit import build_borlange_recursive_logit
 from boirl.problems.roads import build_borlange_real, build_borlange_virtual, build_road_network
+from boirl.problems.terrain import build_terrain
 from boirl.types import Report, silent
 
 
@@ -49,6 +50,7 @@ class ProblemEntry:
 PROBLEMS = {
     "gridworld": ProblemEntry(build_gridworld, "6 x 6 grid with coins; 3 parameters"),
     "gridworld2d": ProblemEntry(build_gridworld2d, "the same without translation; 2 parameters"),
+    "terrain": ProblemEntry(build_terrain, "a map of 20 terrains; 20 parameters"),
     "road-network": ProblemEntry(build_road_network, "a generated town; 3 parameters"),
     "borlange-virtual": ProblemEntry(
         build_borlange_virtual, "the roads of Borlange, trips of a made-up driver"
