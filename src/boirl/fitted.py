@@ -16,6 +16,7 @@ from torch import Tensor
 
 from boirl.kernels import Amplitudes, KernelSpec
 from boirl.noise import NOISE_FLOOR, noise_variances
+from boirl.prior import PriorLine, as_line
 from boirl.projections.base import Projection
 from boirl.threads import single_thread
 from boirl.types import Box, FloatArray
@@ -27,8 +28,8 @@ NOISY = 1e4
 the spread of outputs for kernels on the projection and 10 % for those on theta, which leave part of
 an exact landscape unexplained."""
 
-SAMPLING_JITTER = 1e-9
-"""Added to the covariance of samples, as a share of the variance, lest it be singular."""
+SAMPLING_JITTER = 0.01 * NOISE_FLOOR
+"""Added to the variance of sampled landscapes, lest their covariance be singular."""
 
 RESOLVED = 0.25
 """The share of the standard deviation of the noise below which an improvement is not resolved."""
@@ -94,14 +95,15 @@ class FittedSurrogate:
         """Landscapes that the evaluations leave possible: `count x n` NLLs at thetas `n x d`."""
         with torch.no_grad(), single_thread():
             at = self._to_latent(torch.tensor(self.box.to_unit(thetas)))
-            latent, weights, inverse_factor, mean = self._solved
+            latent, weights, inverse_factor = self._solved
             cross = self.kernel.covariance(at, latent, self._amplitudes)
             explained = cross @ inverse_factor.mT
             joint = self.kernel.covariance(at, at, self._amplitudes) - explained @ explained.mT
-            jitter = SAMPLING_JITTER * self.kernel.variance(at, self._amplitudes).max()
-            factor = psd_safe_cholesky(joint + jitter * torch.eye(len(at), dtype=joint.dtype))
+            joint = joint + SAMPLING_JITTER * torch.eye(len(at), dtype=joint.dtype)
+            factor = psd_safe_cholesky(joint)
             drawn = torch.tensor(rng.standard_normal((count, len(at)))) @ factor.mT
-            outputs = self.output_centre + self.output_scale * (mean + cross @ weights + drawn)
+            standardised = self._prior(at) + cross @ weights + drawn
+            outputs = self.output_centre + self.output_scale * standardised
         return self.output.inverse(outputs.numpy())
 
     def latent(self, thetas: FloatArray) -> FloatArray:
@@ -112,12 +114,12 @@ class FittedSurrogate:
     def marginals(self, unit: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and sd of the output, differentiable, at points `n x d` of the unit cube."""
         at = self._to_latent(unit)
-        latent, weights, inverse_factor, mean = self._solved
+        latent, weights, inverse_factor = self._solved
         cross = self.kernel.covariance(at, latent, self._amplitudes)
         explained = (cross @ inverse_factor.mT).square().sum(dim=-1)
         variance = (self.kernel.variance(at, self._amplitudes) - explained).clamp_min(1e-12)
         return (
-            self.output_centre + self.output_scale * (mean + cross @ weights),
+            self.output_centre + self.output_scale * (self._prior(at) + cross @ weights),
             self.output_scale * variance.sqrt(),
         )
 
@@ -205,14 +207,14 @@ class FittedSurrogate:
         No more precise than the noise floor of the linear scale: what lies closer together than
         that does not matter, though a logarithm may tell it apart.
         """
-        latent, _, _, mean = self._solved
+        latent, _, _ = self._solved
         covariance = self.kernel.covariance(latent, latent, self._amplitudes)
         log_slopes = self.output.log_slopes(self.nll)
         floor = NOISE_FLOOR * (self.nll.std() * np.exp(log_slopes) / self.output_scale) ** 2
         given = self.given_noise.numpy()
         noise = np.maximum(floor, self.model.likelihood.noise.item() + given)
         density = torch.distributions.MultivariateNormal(
-            torch.full((self.size,), mean, dtype=latent.dtype),
+            self._prior(latent),
             covariance.detach() + torch.diag(torch.tensor(noise)),
         )
         probability = float(density.log_prob(self.model.train_targets))
@@ -234,19 +236,23 @@ class FittedSurrogate:
         return self.kernel.amplitudes(self.model.covar_module)
 
     @cached_property
-    def _solved(self) -> tuple[Tensor, Tensor, Tensor, float]:
-        """Latent inputs, `K^-1 (y - m)`, the inverse Cholesky factor of `K`, and `m`."""
+    def _prior(self) -> PriorLine:
+        return as_line(self.model.mean_module)
+
+    @cached_property
+    def _solved(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Latent inputs, `K^-1 (y - m)`, and the inverse Cholesky factor of `K`."""
         with torch.no_grad():
             latent = self.model.eval().train_inputs[0]
             noisy = self.kernel.covariance(latent, latent, self._amplitudes)
             noisy = noisy + torch.diag(self.model.likelihood.noise + self.given_noise)
             factor = psd_safe_cholesky(noisy)
-            mean = self.model.mean_module.constant.item()
-            weights = torch.cholesky_solve((self.model.train_targets - mean)[:, None], factor)
+            residual = self.model.train_targets - self._prior(latent)
+            weights = torch.cholesky_solve(residual[:, None], factor)
             inverse = torch.linalg.solve_triangular(
                 factor, torch.eye(len(latent), dtype=noisy.dtype), upper=False
             )
-        return latent, weights[:, 0], inverse, mean
+        return latent, weights[:, 0], inverse
 
     @cached_property
     def _scaling(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:

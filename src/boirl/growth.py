@@ -86,7 +86,8 @@ class GrowingRollouts:
         )
         if len(thetas) >= ENOUGH_POLICIES:
             grown.warn_if_saturated(self.problem.box)
-        return Surrogate(self.start.kernel, grown, self.start.box, self.start.scale)
+        start = self.start
+        return Surrogate(start.kernel, grown, start.box, start.scale, start.prior_mean)
 
     def _rollouts_of(
         self, number: int, theta: FloatArray, demonstrations: Demonstrations

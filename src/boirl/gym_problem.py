@@ -27,7 +27,7 @@ from boirl.policies.solver import Run, Solver, Task
 from boirl.policy_store import PolicyStore
 from boirl.problem import FINGERPRINT_THETAS, Problem, check_ends
 from boirl.rewards import RewardFamily, Transitions
-from boirl.types import Evaluation, FloatArray, Report, silent
+from boirl.types import Difference, Evaluation, FloatArray, Report, silent
 from boirl.workers import reason_of, run_jobs
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 WORSE_THAN_CHANCE = 3.0
 """Standard errors by which a policy must be worse than random actions to count as not learned."""
 
-COMPARED_STEPS = 400
+COMPARED_STEPS, COMPARED_ACTIONS = 400, 16
 Seed = int | Sequence[int]
 
 RETURN_STREAM, UNIFORM_STREAM, ESOR_STREAM, DEMONSTRATION_STREAM = 5, 6, 7, 8
@@ -307,15 +307,37 @@ class GymProblem(Problem[NetworkPolicy]):
         Sampled: `|p - q| / (p + q)` averaged over actions of both policies.
         """
         rng = np.random.default_rng(0)
-        states = self.demonstrations.states
-        if len(states) > COMPARED_STEPS:
-            states = states[rng.choice(len(states), COMPARED_STEPS, replace=False)]
+        states = self._some_states(rng)
         actions = [policy.sample(states, rng) for policy in policies]
         # logs[i, j]: log probability under policy i of the actions of policy j.
         logs = np.array([[one.log_prob(states, drawn) for drawn in actions] for one in policies])
         own = np.diagonal(logs).T
         one_sided = np.abs(np.tanh(0.5 * (logs - own))).mean(axis=2)
         return 0.5 * (one_sided + one_sided.T)
+
+    def most_different(
+        self, one: NetworkPolicy, other: NetworkPolicy, count: int
+    ) -> list[Difference]:
+        rng = np.random.default_rng(0)
+        states = self._some_states(rng)
+        sampled = np.repeat(states, COMPARED_ACTIONS, axis=0)
+        apart = []
+        for actor in (one, other):
+            actions = actor.sample(sampled, rng)
+            ratio = one.log_prob(sampled, actions) - other.log_prob(sampled, actions)
+            apart.append(np.abs(np.tanh(0.5 * ratio)).reshape(len(states), -1).mean(axis=1))
+        distances = np.mean(apart, axis=0)
+        farthest = np.argsort(-distances, kind="stable")[:count]
+        acts = one.mode(states[farthest]), other.mode(states[farthest])
+        rows = zip(states[farthest], *acts, distances[farthest].tolist(), strict=True)
+        return [Difference(*row) for row in rows]
+
+    def _some_states(self, rng: np.random.Generator) -> FloatArray:
+        """Observations of demonstrated steps, not too many."""
+        states = self.demonstrations.states
+        if len(states) > COMPARED_STEPS:
+            states = states[rng.choice(len(states), COMPARED_STEPS, replace=False)]
+        return states
 
     def fingerprint(self) -> str:
         digest = hashlib.sha256(self._learning.encode())

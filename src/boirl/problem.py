@@ -22,7 +22,7 @@ from boirl.errors import BoirlWarning, DemonstrationError, InvalidInputError, So
 from boirl.likelihood import Policy, negative_log_likelihood, negative_log_likelihoods
 from boirl.policies import TabularPolicy, TabularSolver, expected_return
 from boirl.rewards import RewardFamily
-from boirl.types import Box, Evaluation, FloatArray, IntArray, Report, silent
+from boirl.types import Box, Difference, Evaluation, FloatArray, IntArray, Report, silent
 
 BATCH_ENTRIES = 100_000
 """State-actions solved at once in a batch of thetas: what fits the cache of a core."""
@@ -129,6 +129,10 @@ class Problem(ABC, Generic[P]):
     @abstractmethod
     def behaviour_distances(self, policies: Sequence[P]) -> FloatArray:
         """How differently `n` policies act where the demonstrations went, `n x n`, in [0, 1]."""
+
+    @abstractmethod
+    def most_different(self, one: P, other: P, count: int) -> list[Difference]:
+        """Where, of all demonstrated steps, two policies differ most; the farthest apart first."""
 
     @abstractmethod
     def fingerprint(self) -> str:
@@ -258,6 +262,14 @@ class TabularProblem(Problem[TabularPolicy]):
             np.stack([policy.probabilities[states] for policy in policies]), visits
         )
 
+    def most_different(
+        self, one: TabularPolicy, other: TabularPolicy, count: int
+    ) -> list[Difference]:
+        states = np.unique(self.demonstrations.states)
+        return largest_differences(
+            states, one.probabilities[states], other.probabilities[states], count
+        )
+
     def fingerprint(self) -> str:
         digest = hashlib.sha256()
         solver = (self.solver.bellman, self.solver.inverse_temperature, self.solver.tolerance)
@@ -342,3 +354,19 @@ def mean_total_variation(probabilities: FloatArray, visits: IntArray) -> FloatAr
     """
     weights = 0.5 * visits / visits.sum()
     return np.stack([np.abs(probabilities - one).sum(axis=2) @ weights for one in probabilities])
+
+
+def largest_differences(
+    states: IntArray, one: FloatArray, other: FloatArray, count: int
+) -> list[Difference]:
+    """Where two policies differ most, given their probabilities in `S` states, `S x A` each."""
+    distances = 0.5 * np.abs(one - other).sum(axis=1)
+    return [
+        Difference(
+            int(states[row]),
+            int(one[row].argmax()),
+            int(other[row].argmax()),
+            float(distances[row]),
+        )
+        for row in np.argsort(-distances, kind="stable")[:count]
+    ]

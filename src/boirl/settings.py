@@ -12,6 +12,7 @@ from boirl.acquisitions import get_acquisition
 from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError
 from boirl.kernels import get_kernel
+from boirl.prior import PRIOR_MEANS
 from boirl.problem import Problem
 from boirl.projections import (
     PROJECTIONS,
@@ -53,6 +54,8 @@ class SearchSettings:
         smoothness: `nu` of the Matern kernel, 1.5 (default) or 2.5.
         scale: Scale of the NLL and of log rho in the surrogate: `"linear"`, `"log"`, or `"auto"`:
             whichever makes the evaluations more probable.
+        prior_mean: What the surrogate expects beforehand: `"constant"`, or `"log_rho"`: less where
+            the demonstrations beat the roll-outs more clearly (for `"rho-rbf"` alone).
         linear: Whether a linear kernel is added; by default for `"rho-rbf"` alone.
         seed: Seeds every random choice.
     """
@@ -64,6 +67,7 @@ class SearchSettings:
     n_rollouts: int = 5
     rollouts: str = "auto"
     scale: str = "auto"
+    prior_mean: str = "constant"
     drop: tuple[str, ...] = ()
     smoothness: float | None = None
     linear: bool | None = None
@@ -84,6 +88,15 @@ class SearchSettings:
         if self.scale not in ("auto", *SCALES):
             raise InvalidInputError(
                 f"scale is {self.scale!r}; expected 'auto', {' or '.join(map(repr, SCALES))}"
+            )
+        if self.prior_mean not in PRIOR_MEANS:
+            raise InvalidInputError(
+                f"prior_mean is {self.prior_mean!r}; expected {' or '.join(map(repr, PRIOR_MEANS))}"
+            )
+        if self.prior_mean != "constant" and not get_kernel(self.kernel).projected:
+            raise InvalidInputError(
+                f"prior_mean is {self.prior_mean!r} and the kernel {self.kernel!r} knows no "
+                "projection; expected 'constant', or the kernel 'rho-rbf'"
             )
         for name, least in (("seed", 0), ("n_demonstrations", 1), ("n_rollouts", 1)):
             value = getattr(self, name)
@@ -117,7 +130,13 @@ class SearchSettings:
             chosen = choose_demonstrations(problem.demonstrations, count, rng)
             rollouts = sample_rollouts(problem, chosen, self.n_rollouts, rng, policies)
             projection = self.build_projection(problem, chosen, rollouts)
-        return Surrogate(kernel, projection, problem.box, cast(Any, self.scale))
+        return self.surrogate_on(projection, problem)
+
+    def surrogate_on(self, projection: Projection, problem: Problem[Any]) -> Surrogate:
+        """The surrogate with a given projection."""
+        kernel = get_kernel(self.kernel, self.smoothness, self.linear)
+        scale, prior_mean = cast(Any, self.scale), cast(Any, self.prior_mean)
+        return Surrogate(kernel, projection, problem.box, scale, prior_mean)
 
     def build_projection(
         self,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +27,7 @@ from boirl.problems import load_problem
 from boirl.projections import Identity, LogRho, Projection
 from boirl.settings import SearchSettings
 from boirl.surrogates import FittedSurrogate, Surrogate
-from boirl.types import FloatArray, IntArray
+from boirl.types import Difference, FloatArray, IntArray
 
 FORMAT = 1
 VOLUME_POINTS = 2048
@@ -190,6 +190,11 @@ class RewardSet:
             )
         return groups
 
+    def differences(self, one: RewardGroup, other: RewardGroup, count: int = 5) -> list[Difference]:
+        """Where, along the demonstrations, two groups would act most differently."""
+        first, second = (self.problem.policy(group.representative) for group in (one, other))
+        return self.problem.most_different(first, second, count)
+
     def _volumes(self, groups: list[IntArray], tolerance: float, absolute: bool) -> list[float]:
         """The share of the box that belongs to each group.
 
@@ -348,7 +353,7 @@ class RewardSet:
             projection = settings.build_projection(problem, _take(arrays, "projected"), sets)
         return cls(
             problem=problem,
-            surrogate=Surrogate(kernel, projection, problem.box, cast(Any, settings.scale)),
+            surrogate=settings.surrogate_on(projection, problem),
             settings=asdict(settings),
             thetas=arrays["thetas"],
             nll=arrays["nll"],

@@ -21,6 +21,7 @@ from torch import Tensor
 from boirl.fitted import CHOSEN_AT, FLOOR, SCALE, FittedSurrogate, Hyperparameters
 from boirl.kernels import KernelSpec
 from boirl.noise import NOISE_FLOOR, build_likelihood, check_standard_errors, noise_variances
+from boirl.prior import PriorMean, build_mean
 from boirl.projections.base import SATURATED_RANGE, Projection
 from boirl.threads import single_thread
 from boirl.types import Box, FloatArray
@@ -51,6 +52,7 @@ class Surrogate:
         box: The rewards under consideration.
         scale: `"linear"`, `"log"` (see `boirl.warping`), or `"auto"`: whichever is more probable
             given the projection and the evaluations.
+        prior_mean: `"constant"`, or `"log_rho"`: falling with the mean of the projection.
     """
 
     def __init__(
@@ -59,11 +61,13 @@ class Surrogate:
         projection: Projection,
         box: Box,
         scale: Scale | Literal["auto"] = "auto",
+        prior_mean: PriorMean = "constant",
     ) -> None:
         self.kernel = kernel
         self.projection = projection
         self.box = box
         self.scale = scale
+        self.prior_mean = prior_mean
         latent_range = projection.range_over(box)
         self._log_odds = LOG_SCALE_ODDS * projection.calls_for_compression(latent_range)
         self._latent_ranges = {
@@ -109,6 +113,7 @@ class Surrogate:
                 torch.tensor(unit),
                 outputs,
                 likelihood=build_likelihood(scaled.squeeze(-1), floor),
+                mean_module=build_mean(self.prior_mean),
                 covar_module=self.kernel.build(),
                 input_transform=ChainedInputTransform(**inputs),
                 outcome_transform=Standardize(1),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -111,3 +112,20 @@ class Evaluation:
     @property
     def ok(self) -> bool:
         return self.failure is None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A state where two policies act differently.
+
+    Attributes:
+        state: Its number, or an observation.
+        action: What the one policy does there most likely.
+        other_action: What the other one does.
+        distance: Total variation between their choices there, in [0, 1].
+    """
+
+    state: Any
+    action: Any
+    other_action: Any
+    distance: float

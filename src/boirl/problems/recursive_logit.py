@@ -19,9 +19,9 @@ from boirl.environments.road_files import Trips, load_road_network
 from boirl.environments.road_network import FEATURES, RoadNetwork, feature_weights
 from boirl.errors import DemonstrationError
 from boirl.policies.recursive_logit import RouteChoice, RoutePolicy
-from boirl.problem import Problem, mean_total_variation
+from boirl.problem import Problem, largest_differences, mean_total_variation
 from boirl.rewards import LinearReward, Transitions
-from boirl.types import FloatArray, IntArray
+from boirl.types import Difference, FloatArray, IntArray
 
 BOUNDS: dict[str, tuple[float, float]] = {
     "time": (-5.0, 1.0),
@@ -159,6 +159,11 @@ class RecursiveLogitProblem(Problem[RoutePolicy]):
         return mean_total_variation(
             np.stack([np.exp(policy.log_probabilities(states)) for policy in policies]), visits
         )
+
+    def most_different(self, one: RoutePolicy, other: RoutePolicy, count: int) -> list[Difference]:
+        states = np.unique(self.demonstrations.states)
+        first, second = (np.exp(policy.log_probabilities(states)) for policy in (one, other))
+        return largest_differences(states, first, second, count)
 
     def fingerprint(self) -> str:
         digest = hashlib.sha256(repr(self.reward.parameters).encode())
