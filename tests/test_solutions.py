@@ -68,6 +68,71 @@ def test_members_of_a_group_are_no_further_apart_than_was_asked(found):
         assert sum(len(group.indices) for group in groups) == len(found.indices_within(0.5))
 
 
+def test_volumes_of_groups_add_up_to_the_share_of_the_box_within_the_tolerance(found):
+    thetas = found.problem.box.from_unit(np.random.default_rng(0).random((4096, 3)))
+    mean, _ = found.posterior(thetas)
+    for tolerance, absolute in ((0.1, False), (0.5, False), (1.0, True)):
+        limit = found.best_nll + tolerance * (1.0 if absolute else found.best_nll)
+        volumes = [group.volume for group in found.groups(tolerance, absolute=absolute)]
+        assert all(0.0 <= volume <= 1.0 for volume in volumes)
+        assert sum(volumes) == pytest.approx((mean <= limit).mean(), abs=0.03)
+        (whole,) = found.groups(tolerance, distance=1.0, absolute=absolute)
+        assert whole.volume == pytest.approx(sum(volumes))
+
+
+def test_a_group_fills_the_part_of_the_box_that_behaves_like_it(found):
+    problem, groups = found.problem, found.groups(tolerance=0.10)
+    evaluated = np.concatenate([group.thetas for group in groups])
+    owners = np.repeat(np.arange(len(groups)), [len(group.thetas) for group in groups])
+    drawn = problem.box.from_unit(np.random.default_rng(1).random((400, 3)))
+    members = drawn[found.posterior(drawn)[0] <= 1.1 * found.best_nll]
+    distances = problem.behaviour_distances(
+        [problem.policy(theta) for theta in (*evaluated, *members)]
+    )
+    nearest = owners[distances[len(evaluated) :, : len(evaluated)].argmin(axis=1)]
+    shares = np.bincount(nearest, minlength=len(groups)) / len(drawn)
+    assert len(groups) > 1
+    np.testing.assert_allclose([group.volume for group in groups], shares, atol=0.05)
+
+
+def test_a_best_far_below_all_others_fills_next_to_nothing_of_the_box(found):
+    lucky = with_nll(found, [*found.nll[:-1], found.nll.min() - 15.0])
+    volumes = [group.volume for group in lucky.groups(tolerance=0.0)]
+    assert len(volumes) == 1
+    assert 0.0 <= volumes[0] < 0.05
+
+
+@pytest.mark.parametrize(
+    # Table of the chi-squared distribution, three degrees of freedom.
+    ("confidence", "quantile"),
+    [(0.90, 6.251), (0.95, 7.815), (0.99, 11.345)],
+)
+def test_the_likelihood_ratio_test_rejects_by_half_a_quantile_of_chi_squared(
+    found, confidence, quantile
+):
+    tolerance = found.not_rejected(confidence)
+    assert tolerance == pytest.approx(0.5 * quantile / 50, rel=1e-4)
+    kept = found.within(tolerance, absolute=True)
+    log_ratio = 50 * (found.problem.nll_batch(kept) - found.best_nll)
+    assert (2.0 * log_ratio <= quantile + 1e-3).all()
+
+
+def test_the_likelihood_ratio_test_has_a_confidence_of_95_per_cent_unless_told(found):
+    assert found.not_rejected() == found.not_rejected(0.95)
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, -0.5, 1.5, float("nan")])
+def test_a_confidence_of_nothing_or_all_is_refused(found, confidence):
+    with pytest.raises(InvalidInputError, match=f"the confidence is {confidence}"):
+        found.not_rejected(confidence)
+
+
+@pytest.mark.parametrize("tolerance", [-0.1, float("nan")])
+def test_a_tolerance_below_zero_is_refused(found, tolerance):
+    with pytest.raises(InvalidInputError, match=f"the tolerance is {tolerance}"):
+        found.within(tolerance)
+
+
 def test_posterior_takes_one_theta_or_many(found):
     mean, _ = found.posterior(found.best)
     assert isinstance(mean, float)
@@ -153,7 +218,15 @@ def test_print_is_readable(found):
     text = str(found)
     assert "gridworld: 25 evaluations" in text
     assert f"{found.best_nll:.4f}" in text
-    assert "steepness" in text
+    assert "of the box" in text
+
+
+def test_print_says_what_is_known_of_each_parameter(found):
+    lines = str(found).splitlines()[-3:]
+    for line, one in zip(lines, found.parameters(), strict=True):
+        assert line.split()[0] == one.name
+        assert one.verdict in line
+        assert f"{one.low:.4g} to {one.high:.4g}, {one.median:.4g}" in line
 
 
 def test_save_and_load_keep_everything(found, tmp_path):

@@ -130,6 +130,102 @@ def test_rewards_with_the_same_behaviour_share_what_is_known(
     np.testing.assert_allclose(sd, sd[0], rtol=1e-6)
 
 
+@pytest.fixture(
+    scope="module",
+    params=[(kernel, scale) for kernel in ("rho-rbf", "rbf") for scale in ("linear", "log")],
+    ids=" ".join,
+)
+def fitted(request, gridworld, gridworld_log_rho, evaluations):
+    kernel, scale = KERNELS[request.param[0]], request.param[1]
+    projection = gridworld_log_rho if kernel.projected else Identity(gridworld.box)
+    return Surrogate(kernel, projection, gridworld.box, scale).fit(*evaluations)
+
+
+def test_the_posterior_mean_is_inside_every_interval_and_surer_ones_are_wider(fitted, elsewhere):
+    mean, _ = fitted.posterior(elsewhere)
+    last_low = last_high = mean
+    for level in (0.5, 0.9, 0.95, 0.99):
+        low, high = fitted.interval(elsewhere, level)
+        assert (low < last_low).all()
+        assert (last_high < high).all()
+        last_low, last_high = low, high
+    np.testing.assert_array_equal(fitted.interval(elsewhere), fitted.interval(elsewhere, 0.95))
+
+
+def test_an_interval_is_symmetric_where_the_output_is_gaussian(fitted, elsewhere):
+    mean, sd = fitted.posterior(elsewhere)
+    low, high = (fitted.output.forward(end) for end in fitted.interval(elsewhere))
+    np.testing.assert_allclose(0.5 * (low + high), fitted.output.forward(mean), rtol=1e-6)
+    if fitted.scale == "linear":
+        np.testing.assert_allclose(high - low, 2.0 * 1.959964 * sd, rtol=1e-5)
+
+
+def test_sampled_landscapes_are_in_an_interval_as_often_as_it_says(fitted, elsewhere):
+    drawn = fitted.sample(elsewhere, 4000, np.random.default_rng(0))
+    assert drawn.shape == (4000, len(elsewhere))
+    for level in (0.5, 0.95):
+        low, high = fitted.interval(elsewhere, level)
+        inside = ((low <= drawn) & (drawn <= high)).mean(axis=0)
+        np.testing.assert_allclose(inside, level, atol=5.0 * np.sqrt(0.25 / 4000))
+
+
+def test_sampled_landscapes_have_the_mean_and_the_spread_of_the_posterior(fitted, elsewhere):
+    forward = fitted.output.forward
+    low, high = (forward(end) for end in fitted.interval(elsewhere))
+    mean, sd = forward(fitted.posterior(elsewhere)[0]), (high - low) / (2.0 * 1.959964)
+    outputs = forward(fitted.sample(elsewhere, 4000, np.random.default_rng(0)))
+    assert (np.abs(outputs.mean(axis=0) - mean) <= 5.0 * sd / np.sqrt(4000)).all()
+    # Up to the jitter, which shows where the posterior is very sure.
+    np.testing.assert_allclose(outputs.std(axis=0), sd, rtol=0.12)
+
+
+def test_a_sampled_landscape_is_smooth(fitted, elsewhere):
+    unit = fitted.box.to_unit(elsewhere[:10])
+    near = fitted.box.from_unit(np.where(unit < 0.5, unit + 1e-3, unit - 1e-3))
+    thetas = np.concatenate([elsewhere[:10], near])
+    outputs = fitted.output.forward(fitted.sample(thetas, 2000, np.random.default_rng(0)))
+    correlations = np.corrcoef(outputs.T)[:10, 10:]
+    assert np.diag(correlations).min() > 0.8
+    assert np.abs(np.median(correlations)) < 0.5
+
+
+def test_sampled_landscapes_have_the_covariance_of_botorch(fitted, elsewhere):
+    drawn = fitted.output.forward(fitted.sample(elsewhere[:6], 20000, np.random.default_rng(0)))
+    with torch.no_grad():
+        unit = torch.tensor(fitted.box.to_unit(elsewhere[:6]))
+        reference = fitted.model.posterior(unit).distribution.covariance_matrix.numpy()
+    scale = np.sqrt(np.outer(np.diag(reference), np.diag(reference)))
+    np.testing.assert_allclose(np.cov(drawn.T) / scale, reference / scale, atol=0.15)
+
+
+def test_sampled_landscapes_pass_through_the_evaluations(fitted, evaluations):
+    thetas, nll = evaluations
+    outputs = fitted.output.forward(fitted.sample(thetas, 100, np.random.default_rng(0)))
+    noise = fitted.model.likelihood.noise.item() ** 0.5 * fitted.output_scale
+    assert np.abs(outputs - fitted.output.forward(nll)).max() <= 6.0 * noise
+
+
+def test_the_seed_decides_about_sampled_landscapes(fitted, elsewhere):
+    first, again, other = (
+        fitted.sample(elsewhere, 2, np.random.default_rng(seed)) for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert not np.allclose(first, other)
+
+
+def test_latent_points_are_those_that_the_model_has_seen(fitted, evaluations, elsewhere):
+    latent = fitted.latent(evaluations[0])
+    np.testing.assert_allclose(latent, fitted.model.train_inputs[0], atol=1e-10)
+    assert fitted.latent(elsewhere).shape == (30, latent.shape[1])
+    assert latent.shape[1] == (5 if fitted.kernel.projected else 3)
+
+
+def test_rewards_with_the_same_behaviour_have_one_latent_point(fitted):
+    translated = np.array([[1.25, 5.0, -4.0], [1.25, 5.0, 4.0]])
+    first, second = fitted.latent(translated)
+    assert np.allclose(first, second, atol=1e-8) == fitted.kernel.projected
+
+
 AWKWARD = {
     "one": ([[1.0, 2.0, 0.0]], [30.0]),
     "two": ([[1.0, 2.0, 0.0], [-1.0, 3.0, 1.0]], [30.0, 60.0]),

@@ -57,6 +57,9 @@ LEAST_REACH = 1e-3
 TOLERANCES = (0.1, 0.01)
 """How far above the best, relative to it, the borders of the sets of good rewards lie."""
 
+ROUNDED_OFF = 0.1
+"""Standard deviations within which a distance from the limit is taken for none."""
+
 SPARE_TURNS = ("hope", "bound", "explore", "explore")
 """What evaluations that no improvement asks for are spent on."""
 
@@ -116,7 +119,9 @@ class MarginalDoubt(AnalyticAcquisitionFunction):
 
     def forward(self, X: Tensor) -> Tensor:
         mean, sd = self.surrogate.marginals(X.squeeze(-2))
-        return 1.96 * sd - (mean - self.limit).abs()
+        # Rounded off where the mean is at the limit, or climbing stalls on the edge.
+        distance = ((mean - self.limit).square() + (ROUNDED_OFF * sd).square()).sqrt()
+        return 1.96 * sd - distance
 
 
 class MarginalOptimism(AnalyticAcquisitionFunction):

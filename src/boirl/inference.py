@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import qmc
+from scipy.stats import multivariate_normal, qmc
 
 from boirl.fitted import FittedSurrogate
 from boirl.types import Box, FloatArray
@@ -20,6 +20,12 @@ CANDIDATES = 1024
 ROUNDS = 8
 IMPOSSIBLE = 12.0
 """Nats below the most probable that do not matter."""
+
+ADAPTATIONS = 2
+PILOT_SAMPLES = 200
+WIDENED, LEAST_WIDTH = 1.5, 1e-3
+"""Candidates near earlier samples spread so many times as far, and by so much of the part at least.
+Wider than the samples, lest what they missed stays missed."""
 
 MARGIN = 0.05
 SHRINKS = 0.8
@@ -70,11 +76,45 @@ def sample_rewards(
         part = narrower
         if shrinks >= SHRINKS:
             break
-    thetas = np.concatenate([_spread(part, rng), fitted.thetas[_inside(fitted.thetas, part)]])
+    thetas, log_density = _spread(part, rng), np.zeros(CANDIDATES)
+    for _ in range(ADAPTATIONS):
+        drawn = _draw(fitted, thetas, log_density, n_demonstrations, PILOT_SAMPLES, rng)
+        thetas, log_density = _around_samples(drawn, part, rng)
+    return _draw(fitted, thetas, log_density, n_demonstrations, count, rng)
+
+
+def _draw(
+    fitted: FittedSurrogate,
+    thetas: FloatArray,
+    log_density: FloatArray,
+    n_demonstrations: int,
+    count: int,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Samples from candidates `n x d` that were drawn with a density, each under a landscape."""
     landscapes = fitted.sample(thetas, count, rng)
     # The highest sum of a log-weight and Gumbel noise is a draw by the weights.
     noise = rng.gumbel(size=landscapes.shape)
-    return thetas[(noise - n_demonstrations * landscapes).argmax(axis=1)]
+    return thetas[(noise - n_demonstrations * landscapes - log_density).argmax(axis=1)]
+
+
+def _around_samples(
+    samples: FloatArray, part: Box, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """New candidates, half of them all over a part of the box, half where samples were.
+
+    Returns:
+        Thetas `n x d` and the logarithm of the density that they were drawn with, `n`.
+    """
+    unit = part.to_unit(samples)
+    covariance = WIDENED**2 * np.cov(unit.T).reshape(part.dimension, part.dimension)
+    covariance += LEAST_WIDTH**2 * np.eye(part.dimension)
+    near = multivariate_normal(unit.mean(axis=0), covariance)
+    drawn = np.asarray(near.rvs(CANDIDATES // 2, random_state=rng)).reshape(-1, part.dimension)
+    drawn = drawn[np.all((drawn >= 0.0) & (drawn <= 1.0), axis=1)]
+    candidates = np.concatenate([part.to_unit(_spread(part, rng))[: CANDIDATES // 2], drawn])
+    density = np.logaddexp(0.0, near.logpdf(candidates))
+    return part.from_unit(candidates), density
 
 
 def summarise_parameters(samples: FloatArray, box: Box) -> list[ParameterSummary]:
@@ -94,7 +134,3 @@ def _around(thetas: FloatArray, part: Box) -> Box:
     margin = MARGIN * (part.high - part.low)
     low = np.maximum(part.low, thetas.min(axis=0) - margin)
     return Box(part.names, low, np.minimum(part.high, thetas.max(axis=0) + margin))
-
-
-def _inside(thetas: FloatArray, part: Box) -> np.ndarray:
-    return np.all((thetas >= part.low) & (thetas <= part.high), axis=1)

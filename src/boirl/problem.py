@@ -361,12 +361,7 @@ def largest_differences(
 ) -> list[Difference]:
     """Where two policies differ most, given their probabilities in `S` states, `S x A` each."""
     distances = 0.5 * np.abs(one - other).sum(axis=1)
-    return [
-        Difference(
-            int(states[row]),
-            int(one[row].argmax()),
-            int(other[row].argmax()),
-            float(distances[row]),
-        )
-        for row in np.argsort(-distances, kind="stable")[:count]
-    ]
+    farthest = np.argsort(-distances, kind="stable")[:count]
+    columns = states, one.argmax(axis=1), other.argmax(axis=1), distances
+    rows = zip(*(column[farthest].tolist() for column in columns), strict=True)
+    return [Difference(*row) for row in rows]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,16 +22,18 @@ from boirl.grouping import group_alike
 from boirl.inference import ParameterSummary, sample_rewards, summarise_parameters
 from boirl.kernels import get_kernel
 from boirl.noise import check_standard_errors
-from boirl.problem import Problem
+from boirl.problem import Problem, TabularProblem
 from boirl.problems import load_problem
 from boirl.projections import Identity, LogRho, Projection
+from boirl.reward_distances import reward_distances
 from boirl.settings import SearchSettings
 from boirl.surrogates import FittedSurrogate, Surrogate
 from boirl.types import Difference, FloatArray, IntArray
 
+DistanceKind = Literal["behaviour", "starc", "epic"]
 FORMAT = 1
 VOLUME_POINTS = 2048
-SAMPLE_STREAM = 4
+SAMPLE_STREAM = 5
 GROUPED_AT_MOST = 500
 
 
@@ -154,7 +156,11 @@ class RewardSet:
         return self.thetas[self.indices_within(tolerance, absolute)]
 
     def groups(
-        self, tolerance: float = 0.10, distance: float | None = None, absolute: bool = False
+        self,
+        tolerance: float = 0.10,
+        distance: float | None = None,
+        absolute: bool = False,
+        by: DistanceKind = "behaviour",
     ) -> list[RewardGroup]:
         """The rewards within a tolerance, sorted by how they make the demonstrator behave.
 
@@ -162,7 +168,8 @@ class RewardSet:
         (with finitely many actions the total variation between the action probabilities, averaged
         over the demonstrated steps) is at most `distance`, by default what the problem takes for
         the same behaviour. Each reward costs one policy optimisation; of very many, the best 500
-        are sorted.
+        are sorted. With `by="starc"` or `"epic"` they are sorted by the distances of
+        `boirl.reward_distances` instead, where dynamics are known.
 
         Returns:
             Groups, the one with the lowest NLL first.
@@ -170,9 +177,7 @@ class RewardSet:
         if distance is None:
             distance = self.problem.same_behaviour
         indices = self.indices_within(tolerance, absolute)[:GROUPED_AT_MOST]
-        distances = self.problem.behaviour_distances(
-            [self.problem.policy(self.thetas[index]) for index in indices]
-        )
+        distances = self.distances(self.thetas[indices], by)
         alike = group_alike(distances, distance)
         volumes = self._volumes([indices[members] for members in alike], tolerance, absolute)
         groups = []
@@ -189,6 +194,18 @@ class RewardSet:
                 )
             )
         return groups
+
+    def distances(self, thetas: ArrayLike, by: DistanceKind = "behaviour") -> FloatArray:
+        """Distances between rewards, `n x n`, in [0, 1]: of behaviour, or `"starc"` or `"epic"`."""
+        checked = self.problem.box.check(thetas)
+        if by == "behaviour":
+            return self.problem.behaviour_distances([self.problem.policy(row) for row in checked])
+        if not isinstance(self.problem, TabularProblem):
+            raise InvalidInputError(
+                f"the distance {by!r} needs known dynamics, which problem {self.problem.name!r} "
+                "has not; expected 'behaviour'"
+            )
+        return reward_distances(self.problem, checked, by)
 
     def differences(self, one: RewardGroup, other: RewardGroup, count: int = 5) -> list[Difference]:
         """Where, along the demonstrations, two groups would act most differently."""
@@ -230,7 +247,7 @@ class RewardSet:
         """Draw thetas, `count x d`, from the posterior over rewards, see `boirl.inference`."""
         if count < 1:
             raise InvalidInputError(f"count is {count}; expected at least one sample")
-        rng = np.random.default_rng([seed, SAMPLE_STREAM])
+        rng = np.random.default_rng([seed, 0, SAMPLE_STREAM])
         return sample_rewards(self.fitted, len(self.problem.demonstrations), count, rng)
 
     def parameters(self, count: int = 1000, seed: int = 0) -> list[ParameterSummary]:

@@ -100,6 +100,7 @@ def run_trial(truth: Truth, search: str, seed: int, evaluations: int) -> Row:
         "search": search,
         "seed": seed,
         "evaluations": evaluations,
+        "n_reference": len(truth.landscape.nll),
         "evaluations_to_expert": evaluations_to_expert(
             problem, found.thetas, found.nll, EXPERT_TOLERANCE
         ),
@@ -128,7 +129,7 @@ def _run(
     truth = Truth(problem, landscape, existing_behaviours(problem, landscape), hard)
     fingerprint = problem.fingerprint()
     wanted: dict[Hashable, Any] = {
-        (fingerprint, search, seed, evaluations): partial(
+        (fingerprint, n_reference, search, seed, evaluations): partial(
             run_trial, truth, search, seed, evaluations
         )
         for search in chosen
@@ -194,7 +195,8 @@ def run_borlange(
 
 
 def _key(row: Row) -> Hashable:
-    return row["problem"], row["search"], row["seed"], row["evaluations"]
+    names = ("problem", "n_reference", "search", "seed", "evaluations")
+    return tuple(row[name] for name in names)
 
 
 def summarise(rows: Sequence[Row]) -> Row:

@@ -61,7 +61,7 @@ def exact_landscape(problem: TabularProblem, count: int = COUNT) -> ExactLandsca
         nll = problem.nll_batch(thetas)
         return {"thetas": thetas, "nll": nll, "best_nll": np.array(_lowest(problem, thetas, nll))}
 
-    key = ("exact landscape", problem.fingerprint(), count)
+    key = ("exact landscape", problem.fingerprint(), problem.truth, count, POLISHING_STEPS)
     arrays = remembered(problem.name, key, compute)
     return ExactLandscape(arrays["thetas"], arrays["nll"], float(arrays["best_nll"]))
 
@@ -108,9 +108,12 @@ def existing_behaviours(
 ) -> list[TabularPolicy]:
     """The distinct behaviours in the exact set: the most central policy of each group.
 
-    Groups are made as `RewardSet.groups` makes them, of at most 400 rewards of the set.
+    Groups are made as `RewardSet.groups` makes them, of at most 400 rewards of the set, or of the
+    best one where the sample has none in it.
     """
-    members = landscape.thetas[landscape.within(tolerance)]
+    inside = landscape.within(tolerance)
+    inside[np.nanargmin(landscape.nll)] = True
+    members = landscape.thetas[inside]
     chosen = np.random.default_rng(0).permutation(len(members))[:GROUPED_AT_MOST]
     policies = [problem.policy(theta) for theta in members[np.sort(chosen)]]
     distances = problem.behaviour_distances(policies)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from boirl.environments import TabularMDP
 from boirl.errors import InvalidInputError
-from boirl.metrics.distances import (
+from boirl.reward_distances import (
     epic_distance,
     reward_distances,
     starc_distance,
