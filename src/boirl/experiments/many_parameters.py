@@ -21,6 +21,8 @@ from boirl.experiments.trials import (
     Row,
     quiet,
     run_searches,
+    show_after,
+    times,
     write_summary,
 )
 from boirl.problem import TabularProblem
@@ -97,16 +99,13 @@ def run(
 
 def summarise(rows: Sequence[Row]) -> Row:
     """How far above the optimum, mean and worst, and when within 1 %."""
-    hits = [row["evaluations_to_1_percent"] for row in rows]
-    reached = [hit for hit in hits if hit is not None]
     last = [row["above"][-1] for row in rows]
     return {
         "method": rows[0]["method"],
         "trials": len(rows),
         "above_mean": float(np.mean(last)),
         "above_worst": float(np.max(last)),
-        "reached": len(reached) / len(rows),
-        "after_mean": float(np.mean(reached)) if reached else None,
+        **times([row["evaluations_to_1_percent"] for row in rows]),
         "above_after": {
             str(mark): float(np.mean([row["above"][mark - 1] for row in rows]))
             for mark in MARKS
@@ -122,6 +121,6 @@ EXPERIMENT = Experiment(
         "above optimum": lambda row: f"{row['above_mean']:.2%}",
         "worst": lambda row: f"{row['above_worst']:.2%}",
         "within 1 %": lambda row: f"{row['reached']:.0%}",
-        "after": lambda row: "-" if row["after_mean"] is None else f"{row['after_mean']:.0f}",
+        "after": show_after,
     },
 )

@@ -22,6 +22,8 @@ from boirl.experiments.trials import (
     hard_start,
     quiet,
     run_searches,
+    show_after,
+    times,
     write_summary,
 )
 from boirl.gym_problem import GymProblem
@@ -96,14 +98,10 @@ def run(
 
 def summarise(rows: Sequence[Row]) -> Row:
     """Success rate and mean evaluations (over successful trials) of a method."""
-    hits = [row["evaluations_to_expert"] for row in rows]
-    reached = [hit for hit in hits if hit is not None]
     return {
         "method": rows[0]["method"],
         "trials": len(rows),
-        "reached": len(reached) / len(rows),
-        "after_mean": float(np.mean(reached)) if reached else None,
-        "after_sd": float(np.std(reached)) if reached else None,
+        **times([row["evaluations_to_expert"] for row in rows]),
         "best_nll": float(np.mean([np.nanmin(row["nll"]) for row in rows])),
         "distance": float(np.mean([row["distance"][-1] for row in rows])),
         "esor_share": float(np.mean([row["best_esor"] / row["expert_esor"] for row in rows])),
@@ -111,16 +109,12 @@ def summarise(rows: Sequence[Row]) -> Row:
     }
 
 
-def _after(row: Row) -> str:
-    return "-" if row["after_mean"] is None else f"{row['after_mean']:.1f} ± {row['after_sd']:.1f}"
-
-
 EXPERIMENT = Experiment(
     run,
     {
         "method": lambda row: row["method"],
         "reached": lambda row: f"{row['reached']:.0%}",
-        "after": _after,
+        "after": show_after,
         "best NLL": lambda row: f"{row['best_nll']:.1f}",
         "distance of target": lambda row: f"{row['distance']:.3f}",
         "seconds": lambda row: f"{row['seconds']:.0f}",

@@ -28,6 +28,8 @@ from boirl.experiments.trials import (
     hard_start,
     quiet,
     run_trials,
+    show_after,
+    times,
     write_summary,
 )
 from boirl.metrics import evaluations_to_expert, landscape_error
@@ -201,13 +203,10 @@ def _key(row: Row) -> Hashable:
 
 def summarise(rows: Sequence[Row]) -> Row:
     """Mean and worst of each measure at the end, and the time to the expert."""
-    hits = [row["evaluations_to_expert"] for row in rows]
-    reached = [hit for hit in hits if hit is not None]
     line: Row = {
         "method": rows[0]["search"],
         "trials": len(rows),
-        "reached": len(reached) / len(rows),
-        "after_mean": float(np.mean(reached)) if reached else None,
+        **times([row["evaluations_to_expert"] for row in rows]),
         "excess_mean": float(np.mean([row["excess"] for row in rows])),
     }
     for name in MEASURES:
@@ -225,7 +224,7 @@ COLUMNS = {
     "RMSE": lambda row: f"{row['rmse_mean']:.2f}",
     "in 95 % intervals": lambda row: f"{row['coverage_mean']:.1%}",
     "behaviours": lambda row: f"{row['behaviours_mean']:.0%}",
-    "expert after": lambda row: "-" if row["after_mean"] is None else f"{row['after_mean']:.1f}",
+    "expert after": show_after,
     "reached": lambda row: f"{row['reached']:.0%}",
 }
 

@@ -25,6 +25,8 @@ from boirl.experiments.trials import (
     hard_start,
     quiet,
     run_trials,
+    show_after,
+    times,
     write_summary,
 )
 from boirl.metrics import evaluations_to_expert
@@ -121,14 +123,11 @@ def run(
     summary = []
     for search in methods:
         own = [row for row in rows if row["method"] == search]
-        hits = [row["evaluations_to_expert"] for row in own]
-        reached = [hit for hit in hits if hit is not None]
         summary.append(
             {
                 "method": search,
                 "trials": len(own),
-                "reached": len(reached) / len(own),
-                "after_mean": float(np.mean(reached)) if reached else None,
+                **times([row["evaluations_to_expert"] for row in own]),
                 "best_nll": float(np.mean([row["best_nll"] for row in own])),
                 "moved": moved.get(search),
             }
@@ -146,7 +145,7 @@ EXPERIMENT = Experiment(
     {
         "method": lambda row: row["method"],
         "reached": lambda row: f"{row['reached']:.0%}",
-        "after": lambda row: "-" if row["after_mean"] is None else f"{row['after_mean']:.1f}",
+        "after": show_after,
         "best NLL": lambda row: f"{row['best_nll']:.2f}",
         "moved by shaping": lambda row: "-" if row["moved"] is None else f"{row['moved']:.1e}",
     },

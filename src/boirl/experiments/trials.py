@@ -136,6 +136,24 @@ def run_searches(
     )
 
 
+def times(hits: Sequence[int | None]) -> Row:
+    """How many trials got somewhere, and after how many evaluations those that did; None is never.
+
+    Mean and standard deviation are over the trials that did, as in the paper.
+    """
+    reached = [hit for hit in hits if hit is not None]
+    return {
+        "reached": len(reached) / len(hits),
+        "after_mean": float(np.mean(reached)) if reached else None,
+        "after_sd": float(np.std(reached)) if reached else None,
+    }
+
+
+def show_after(row: Row) -> str:
+    """The mean and standard deviation of `times`, for a table."""
+    return "-" if row["after_mean"] is None else f"{row['after_mean']:.1f} ± {row['after_sd']:.1f}"
+
+
 def write_summary(out: Path, summary: Sequence[Row]) -> None:
     """Write `summary.json`."""
     write_bytes(out / "summary.json", (json.dumps(summary, indent=2) + "\n").encode())
