@@ -7,9 +7,9 @@ An acquisition looks at a fitted surrogate and proposes a point of the unit cube
   then take turns: where the NLL may be lowest, the border of the set of good rewards, and twice
   where the landscape is least known.
   Once a few evaluations a parameter are in, every other one may refine the best with a close-up of
-  its surroundings, and every sixth sharpens the border of the set of good rewards. Where roll-outs
-  of policies already found have just joined the projection, though, the next evaluation is of the
-  reward under which the demonstrations beat them most clearly;
+  its surroundings, and every sixth sharpens the border of the set of good rewards. Before that,
+  whenever roll-outs of policies already found have joined the projection, the next evaluation is of
+  the reward under which the demonstrations beat them most clearly;
 - `log-ei`: expected improvement alone, in its log form, as in the paper;
 - `level-set`: the theta for which it is most doubtful whether it belongs to the set of good
   rewards, within 10 % of the best and within 1 % by turns;
@@ -151,11 +151,11 @@ def improve_explore(surrogate: FittedSurrogate, rng: np.random.Generator) -> Pro
     set of good rewards and, as a surrogate of the whole landscape may be a little off in the
     deepest valley, to the one that would be best if luck had it.
     """
-    likely = _likely(surrogate)
-    if likely is not None:
-        return likely
     enough = SETTLED_IN_NOISE if surrogate.noisy else SETTLED
     settled = surrogate.size >= enough * surrogate.box.dimension
+    likely = None if settled else _likely(surrogate)
+    if likely is not None:
+        return likely
     role = ROLES[surrogate.size % len(ROLES)] if settled else "improve"
     if role == "refine":
         refined = _refine(surrogate, rng)
