@@ -708,3 +708,22 @@ def test_demonstrations_in_the_projection_are_fewer_where_policies_are_learned(g
     assert SearchSettings().build_surrogate(many).projection.dimension == 10
     assert SearchSettings(n_demonstrations=12).build_surrogate(many).projection.dimension == 12
     assert SearchSettings().build_surrogate(gridworld).projection.dimension == 40
+
+
+def test_learned_policies_differ_where_they_act_differently():
+    problem = build()
+    left, right = magnet((-0.5, 0.1)), magnet((0.9, 0.1))
+    differences = problem.most_different(left, right, count=3)
+    assert [one.distance for one in differences] == sorted(
+        (one.distance for one in differences), reverse=True
+    )
+    assert 0.5 < differences[0].distance <= 1.0
+    assert differences[0].state.shape == (2,)
+    assert differences[0].action[0] < differences[0].other_action[0]
+    assert problem.most_different(left, left, count=1)[0].distance == pytest.approx(0.0)
+
+
+def test_distances_between_rewards_need_known_dynamics():
+    found = boirl.explore(build(), 2, seed=0)
+    with pytest.raises(InvalidInputError, match="'starc' needs known dynamics"):
+        found.groups(by="starc")

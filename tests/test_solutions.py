@@ -291,3 +291,30 @@ def test_a_full_disk_leaves_the_older_file_whole(found, tmp_path, monkeypatch):
         found.first(5).save(path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_groups_differ_most_where_their_policies_do(gridworld):
+    found = boirl.explore(gridworld, 20, seed=1)
+    groups = found.groups()
+    first, last = groups[0], groups[-1]
+    differences = found.differences(first, last, count=4)
+    assert len(differences) == 4
+    apart = [one.distance for one in differences]
+    assert apart == sorted(apart, reverse=True)
+    one, other = (gridworld.policy(g.representative).probabilities for g in (first, last))
+    state = differences[0].state
+    assert apart[0] == pytest.approx(0.5 * np.abs(one[state] - other[state]).sum())
+    assert differences[0].action == one[state].argmax()
+    assert differences[0].other_action == other[state].argmax()
+
+
+@pytest.mark.parametrize("by", ["behaviour", "starc", "epic"])
+def test_rewards_are_grouped_by_any_distance(gridworld, by):
+    found = boirl.explore(gridworld, 12, seed=1)
+    groups = found.groups(by=by)
+    members = np.concatenate([group.indices for group in groups])
+    assert sorted(members) == sorted(found.indices_within(0.10))
+    assert all(group.width <= 0.05 for group in groups)
+    distances = found.distances(found.thetas, by)
+    assert distances.shape == (12, 12)
+    np.testing.assert_allclose(distances, distances.T)

@@ -11,6 +11,7 @@ from boirl.rewards import (
     LinearReward,
     LogisticReward,
     RewardFamily,
+    ShapedReward,
     Transitions,
 )
 
@@ -33,6 +34,11 @@ FAMILIES = {
     ),
     "logistic": LogisticReward(RNG.normal(size=N_STATES), SHAPE, zero_states=[1]),
     "callable": CallableReward(power, WEIGHTS, depends_on="transition"),
+    "shaped": ShapedReward(
+        LinearReward(RNG.normal(size=(N_STATES, 2)), WEIGHTS),
+        RNG.normal(size=(N_STATES, 3)),
+        gamma=0.9,
+    ),
 }
 
 
