@@ -8,6 +8,7 @@ from gpytorch.likelihoods import FixedNoiseGaussianLikelihood
 from boirl.errors import InvalidInputError
 from boirl.kernels import KERNELS
 from boirl.noise import (
+    NoiseModel,
     PartlyKnownNoise,
     build_likelihood,
     check_standard_errors,
@@ -138,10 +139,10 @@ def test_what_began_without_noise_learns_it_later(surrogate, gridworld, noise):
 
 
 def test_told_noise_is_passed_through_the_scale(gridworld):
-    thetas, nll, _ = noisy_evaluations(gridworld, 1.0, seed=0)
+    thetas, nll, _ = (some[5:25] for some in noisy_evaluations(gridworld, 1.0, seed=0))
     for scale in ("linear", "log"):
         surrogate = Surrogate(KERNELS["rbf"], Identity(gridworld.box), gridworld.box, scale)
-        fitted = surrogate.build(thetas, nll, nll_se=np.full(40, 1e-3))
+        fitted = surrogate.build(thetas, nll, nll_se=np.full(20, 1e-3))
         # A small change of an NLL, as an output, is what the noise is in units of outputs.
         step = fitted.output.forward(nll + 5e-4) - fitted.output.forward(nll - 5e-4)
         in_outputs = fitted.given_noise.sqrt().numpy() * fitted.output_scale
@@ -183,3 +184,22 @@ def test_luck_is_not_taken_for_the_best(surrogate, gridworld):
     assert lucky.best_index not in repeats
     assert lucky.best_output > nll.min()
     assert lucky.resolution > plain.resolution
+
+
+def test_repeats_say_more_than_standard_errors_and_only_where_they_are():
+    rng = np.random.default_rng(0)
+    unit = np.concatenate([np.full((8, 2), 0.2), np.full((8, 2), 0.8), [[0.5, 0.5]]])
+    nll = np.concatenate([rng.normal(50.0, 10.0, 8), rng.normal(90.0, 0.1, 8), [70.0]])
+    noise = NoiseModel(nll, np.full(17, 1.0), unit)
+    wild, calm, alone = np.sqrt(noise.variances(np.array([[0.2, 0.2], [0.8, 0.8], [0.5, 0.5]])))
+    assert 3.0 < wild < 20.0
+    assert 0.05 < calm < 0.6
+    assert alone == pytest.approx(1.0)
+    assert noise.is_unknown(unit).tolist() == [False] * 16 + [True]
+
+
+def test_repeats_of_exact_evaluations_are_not_taken_for_noise():
+    unit = np.full((6, 2), 0.3)
+    noise = NoiseModel(np.full(6, 5.0), np.zeros(6), unit)
+    assert noise.variances(unit).tolist() == [0.0] * 6
+    assert noise.is_unknown(unit).all()

@@ -15,7 +15,7 @@ from scipy.stats import norm
 from torch import Tensor
 
 from boirl.kernels import Amplitudes, KernelSpec
-from boirl.noise import NOISE_FLOOR, noise_variances
+from boirl.noise import NOISE_FLOOR, NoiseModel
 from boirl.prior import PriorLine, as_line
 from boirl.projections.base import Projection
 from boirl.threads import single_thread
@@ -61,6 +61,7 @@ class FittedSurrogate:
     nll: FloatArray
     nll_se: FloatArray
     given_noise: Tensor
+    unknown_noise: Tensor
 
     def posterior(
         self, thetas: FloatArray, observed: bool = False
@@ -79,7 +80,8 @@ class FittedSurrogate:
             mean, sd = (values.numpy() for values in self.marginals(torch.tensor(unit)))
         if not observed:
             return self.output.back(mean, sd)
-        centre, spread = self.output.back(mean, np.hypot(sd, self._learned_sd))
+        learned = self._learned_sd * self._noise.is_unknown(unit)
+        centre, spread = self.output.back(mean, np.hypot(sd, learned))
         return centre, np.hypot(spread, np.sqrt(self._given_variances(unit)))
 
     def interval(self, thetas: FloatArray, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
@@ -190,7 +192,11 @@ class FittedSurrogate:
 
     def _given_variances(self, unit: FloatArray) -> FloatArray:
         """Variances of evaluations at points of the unit cube, by the standard errors told."""
-        return noise_variances(self.nll_se, self.box.to_unit(self.thetas), unit)
+        return self._noise.variances(unit)
+
+    @cached_property
+    def _noise(self) -> NoiseModel:
+        return NoiseModel(self.nll, self.nll_se, self.box.to_unit(self.thetas))
 
     @property
     def _learned_sd(self) -> float:
@@ -212,7 +218,8 @@ class FittedSurrogate:
         log_slopes = self.output.log_slopes(self.nll)
         floor = NOISE_FLOOR * (self.nll.std() * np.exp(log_slopes) / self.output_scale) ** 2
         given = self.given_noise.numpy()
-        noise = np.maximum(floor, self.model.likelihood.noise.item() + given)
+        learned = self.model.likelihood.noise.item() * self.unknown_noise.numpy()
+        noise = np.maximum(floor, learned + given)
         density = torch.distributions.MultivariateNormal(
             self._prior(latent),
             covariance.detach() + torch.diag(torch.tensor(noise)),
@@ -245,7 +252,8 @@ class FittedSurrogate:
         with torch.no_grad():
             latent = self.model.eval().train_inputs[0]
             noisy = self.kernel.covariance(latent, latent, self._amplitudes)
-            noisy = noisy + torch.diag(self.model.likelihood.noise + self.given_noise)
+            learned = self.model.likelihood.noise * self.unknown_noise
+            noisy = noisy + torch.diag(learned + self.given_noise)
             factor = psd_safe_cholesky(noisy)
             residual = self.model.train_targets - self._prior(latent)
             weights = torch.cholesky_solve(residual[:, None], factor)

@@ -8,9 +8,14 @@ luck. On the other hand the noise of learning is not the same everywhere. The va
 therefore a weighted mean: of the evaluations around it that told a standard error, and, with the
 weight of one evaluation, of all that did. An evaluation far from others thus has the mean of its
 own and of the pooled variance; one that told none, and has no neighbours, has the pooled one.
+
+A theta that was evaluated several times shows how noisy it is: the variance of its NLLs is what
+counts there, the more the more of them there are, and from four on no noise is added to it.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -21,12 +26,20 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from boirl.errors import InvalidInputError
-from boirl.types import FloatArray
+from boirl.types import FloatArray, IntArray
 
 NOISE_FLOOR = 1e-6
 """Smallest noise variance of standardised outputs. Rewards that fall on one point of the latent
 space are normal here; without a floor their covariance is singular."""
 
+
+REPEATED = 4
+"""Evaluations of one theta that tell its noise without help."""
+
+TOLD = 2.0
+"""Repeats of an evaluation that what standard errors tell is worth."""
+
+SAME_THETA = 1e-9
 
 NEIGHBOURHOOD = 0.05
 """Evaluations closer than about this share of the box are taken to be as noisy as each other."""
@@ -71,6 +84,53 @@ def noise_variances(nll_se: FloatArray, unit: FloatArray, at: FloatArray) -> Flo
     return total / (weights.sum(axis=1) + 1.0)
 
 
+@dataclass(frozen=True, eq=False)
+class NoiseModel:
+    """How noisy evaluations are, by those seen.
+
+    Args:
+        nll: Their NLLs, `n`.
+        nll_se: Their standard errors, `n`, 0 where they told none.
+        unit: Their thetas in the unit cube, `n x d`.
+    """
+
+    nll: FloatArray
+    nll_se: FloatArray
+    unit: FloatArray
+
+    def variances(self, at: FloatArray) -> FloatArray:
+        """The variance of an evaluation at each of `m` points of the unit cube, `m`.
+
+        Logarithms of what standard errors and repeats say are averaged: a theta that repeats itself
+        to a tenth is not as noisy as others that do not.
+        """
+        told = noise_variances(self.nll_se, self.unit, at)
+        spread, freedom = self._repeats(at)
+        repeated = (freedom > 0) & (spread > 0.0) & (told > 0.0)
+        freedom, spread = freedom[repeated], spread[repeated]
+        logs = freedom * np.log(spread) + TOLD * np.log(told[repeated])
+        told[repeated] = np.exp(logs / (freedom + TOLD))
+        return told
+
+    def is_unknown(self, at: FloatArray) -> np.ndarray:
+        """Where an evaluation may be noisier than `variances`, at each of `m` points, `m`."""
+        spread, freedom = self._repeats(at)
+        known = (freedom >= REPEATED - 1) & (spread > 0.0) & self.nll_se.any()
+        return ~known
+
+    def _repeats(self, at: FloatArray) -> tuple[FloatArray, IntArray]:
+        """Variance of repeated evaluations at `m` points, and how many there are less one."""
+        spread, freedom = np.zeros(len(at)), np.zeros(len(at), dtype=np.int64)
+        thetas, group, counts = np.unique(
+            self.unit, axis=0, return_inverse=True, return_counts=True
+        )
+        for number in np.flatnonzero(counts > 1):
+            here = np.abs(at - thetas[number]).max(axis=1) <= SAME_THETA
+            spread[here] = self.nll[group.reshape(-1) == number].var(ddof=1)
+            freedom[here] = counts[number] - 1
+        return spread, freedom
+
+
 class PartlyKnownNoise(GaussianLikelihood):
     """Noise that is learned and the same for all, plus given variances of the evaluations seen.
 
@@ -79,12 +139,14 @@ class PartlyKnownNoise(GaussianLikelihood):
 
     Args:
         given: Variances of standardised outputs, `n`.
+        unknown: 1 where noise is learned, 0 where the given variance is all there is, `n`.
         noise_constraint: Keeps the learned noise above its floor.
     """
 
-    def __init__(self, given: Tensor, noise_constraint: GreaterThan) -> None:
+    def __init__(self, given: Tensor, unknown: Tensor, noise_constraint: GreaterThan) -> None:
         super().__init__(noise_constraint=noise_constraint)
         self.register_buffer("given", given)
+        self.register_buffer("unknown", unknown)
 
     def _shaped_noise_covar(
         self, base_shape: torch.Size, *params: object, **kwargs: object
@@ -92,14 +154,16 @@ class PartlyKnownNoise(GaussianLikelihood):
         learned = super()._shaped_noise_covar(base_shape, *params, **kwargs)
         if base_shape[-1] != len(self.given):
             return learned
-        return learned + DiagLinearOperator(self.given)
+        return DiagLinearOperator(learned.diagonal(dim1=-1, dim2=-2) * self.unknown + self.given)
 
 
-def build_likelihood(given: Tensor, floor: float) -> GaussianLikelihood:
+def build_likelihood(
+    given: Tensor, floor: float, unknown: Tensor | None = None
+) -> GaussianLikelihood:
     """Learned noise above a floor and, where there are any, given variances of outputs, `n`."""
     constraint = GreaterThan(floor)
     likelihood = (
-        PartlyKnownNoise(given, noise_constraint=constraint)
+        PartlyKnownNoise(given, torch.ones_like(given) if unknown is None else unknown, constraint)
         if given.any()
         else GaussianLikelihood(noise_constraint=constraint)
     )

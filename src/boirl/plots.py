@@ -63,9 +63,11 @@ def landscape(found: RewardSet, axes_names: tuple[str, str] | None = None) -> Fi
     mean, sd = found.posterior(fine_grid.thetas)
     # By what was told: a posterior may expect anything where nobody looked.
     norm = _nll_norm(found.nll)
+    spread = float(np.nanmax(found.nll) - np.nanmin(found.nll)) or float(sd.max())
+    sd_norm = Normalize(0.0, min(float(sd.max()), spread))
     contents = [
         (fine_grid, mean, "posterior mean", "viridis", norm),
-        (fine_grid, sd, "posterior standard deviation", "magma", Normalize(0.0)),
+        (fine_grid, sd, "posterior standard deviation", "magma", sd_norm),
     ]
     if affordable:
         exact_grid = _Slice.through(found, first, second, math.isqrt(affordable))

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from boirl.fitted import CHOSEN_AT, FLOOR, SCALE, FittedSurrogate, Hyperparameters
 from boirl.kernels import KernelSpec
-from boirl.noise import NOISE_FLOOR, build_likelihood, check_standard_errors, noise_variances
+from boirl.noise import NOISE_FLOOR, NoiseModel, build_likelihood, check_standard_errors
 from boirl.prior import PriorMean, build_mean
 from boirl.projections.base import SATURATED_RANGE, Projection
 from boirl.threads import single_thread
@@ -96,7 +96,9 @@ class Surrogate:
         output = OutputScale.of(scale, nll)
         outputs = torch.tensor(output.forward(nll)).unsqueeze(-1)
         unit = self.box.to_unit(thetas)
-        variances = noise_variances(errors, unit, unit) * np.exp(2.0 * output.log_slopes(nll))
+        noise = NoiseModel(nll, errors, unit)
+        variances = noise.variances(unit) * np.exp(2.0 * output.log_slopes(nll))
+        unknown = torch.tensor(noise.is_unknown(unit), dtype=torch.float64)
         bounds = torch.tensor(np.stack([self.box.low, self.box.high]))
         inputs: dict[str, InputTransform] = {
             "unit_to_theta": Normalize(self.box.dimension, bounds=bounds, reverse=True),
@@ -109,10 +111,12 @@ class Surrogate:
             # BoTorch warns of outputs that are all alike, which happens and does no harm.
             warnings.simplefilter("ignore", BotorchWarning)
             _, scaled = Standardize(1)(outputs, torch.tensor(variances).unsqueeze(-1))
+            # Where no noise is learned, its floor has to be there all the same.
+            given_noise = scaled.squeeze(-1).maximum((1.0 - unknown) * floor)
             model = SingleTaskGP(
                 torch.tensor(unit),
                 outputs,
-                likelihood=build_likelihood(scaled.squeeze(-1), floor),
+                likelihood=build_likelihood(given_noise, floor, unknown),
                 mean_module=build_mean(self.prior_mean),
                 covar_module=self.kernel.build(),
                 input_transform=ChainedInputTransform(**inputs),
@@ -133,7 +137,8 @@ class Surrogate:
             thetas=thetas,
             nll=nll,
             nll_se=errors,
-            given_noise=scaled.squeeze(-1),
+            given_noise=given_noise,
+            unknown_noise=unknown,
         )
 
     def fit(
