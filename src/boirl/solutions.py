@@ -286,7 +286,7 @@ class RewardSet:
             row = "".join(f"{value:>14.4f}" for value in group.representative)
             counts = f"{len(group.indices):>9}{group.volume:>12.1%}"
             lines.append(f"{number:>4}{row}{group.nll:>12.4f}{counts}")
-        lines.append("what the demonstrations say of each parameter (95 % interval, median):")
+        lines.append("what is known of each parameter (95 % interval, median):")
         for one in self.parameters():
             interval = f"{one.low:.4g} to {one.high:.4g}, {one.median:.4g}"
             lines.append(
