@@ -2,10 +2,10 @@
 
 For each of eight targets and some seeds, ours is trained with its fixed budget: all seeds of a
 target together, as an evaluation trains its runs (what one of them takes is its share), and each
-alone. Then PPO of stable-baselines3 with its default settings trains on the MuJoCo environment until it has the same
-return (within 2 % of what ours gained over random actions), or for at most `--steps`. Its return is
-measured after every batch of experience, with the clock stopped. Both run on one core, one after
-the other. Results go to a file.
+alone. Then PPO of stable-baselines3 with its default settings trains on the MuJoCo environment
+until it has the same return (within 2 % of what ours gained over random actions), or for at most
+`--steps`. Its return is measured after every batch of experience, with the clock stopped. All run
+on one core, one after the other. Results go to a file.
 """
 
 from __future__ import annotations
