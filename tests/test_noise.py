@@ -106,8 +106,10 @@ def test_the_spread_of_repeats_is_known(surrogate, gridworld, told, noise, seed)
     _, latent = fitted.posterior(thetas[:REPEATED])
     mean, sd = fitted.posterior(thetas[:REPEATED], observed=True)
     assert (sd > latent).all()
-    assert (sd >= noise / 2.0).all()
-    assert (sd <= noise * 2.0).all()
+    # Four repeats are few: their own spread is off by up to a factor of three.
+    factor = 2.0 if told else 1.5
+    assert (sd >= noise / factor).all()
+    assert (sd <= noise * factor).all()
     np.testing.assert_array_equal(mean, fitted.posterior(thetas[:REPEATED])[0])
 
 
@@ -186,16 +188,34 @@ def test_luck_is_not_taken_for_the_best(surrogate, gridworld):
     assert lucky.resolution > plain.resolution
 
 
-def test_repeats_say_more_than_standard_errors_and_only_where_they_are():
-    rng = np.random.default_rng(0)
-    unit = np.concatenate([np.full((8, 2), 0.2), np.full((8, 2), 0.8), [[0.5, 0.5]]])
-    nll = np.concatenate([rng.normal(50.0, 10.0, 8), rng.normal(90.0, 0.1, 8), [70.0]])
-    noise = NoiseModel(nll, np.full(17, 1.0), unit)
-    wild, calm, alone = np.sqrt(noise.variances(np.array([[0.2, 0.2], [0.8, 0.8], [0.5, 0.5]])))
-    assert 3.0 < wild < 20.0
-    assert 0.05 < calm < 0.6
+PLACES = np.array([[0.2, 0.2], [0.8, 0.8], [0.5, 0.5]])
+
+
+@pytest.mark.parametrize("times", [4, 8, 32])
+def test_repeats_say_more_than_standard_errors_and_only_where_they_are(times):
+    deviations = np.linspace(-1.0, 1.0, times)
+    deviations /= deviations.std(ddof=1)
+    unit = np.repeat(PLACES, [times, times, 1], axis=0)
+    nll = np.concatenate([50.0 + 10.0 * deviations, 90.0 + 0.1 * deviations, [70.0]])
+    noise = NoiseModel(nll, np.ones(2 * times + 1), unit)
+    wild, calm, alone = np.sqrt(noise.variances(PLACES))
+    # Between the spread and the standard error of 1, as if the latter were two more repeats.
+    weight = (times - 1) / (times + 1)
+    assert wild == pytest.approx(10.0**weight)
+    assert calm == pytest.approx(0.1**weight)
     assert alone == pytest.approx(1.0)
-    assert noise.is_unknown(unit).tolist() == [False] * 16 + [True]
+    assert noise.is_unknown(unit).tolist() == [False] * (2 * times) + [True]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_many_repeats_tell_noise_that_differs_from_place_to_place(seed):
+    rng = np.random.default_rng(seed)
+    true = np.array([10.0, 0.1])
+    pairs = 50.0 + np.sqrt(2.0) * np.repeat(true, 40) * rng.standard_normal((2, 80))
+    nll_se = pairs.std(axis=0, ddof=1) / np.sqrt(2.0)
+    noise = NoiseModel(pairs.mean(axis=0), nll_se, np.repeat(PLACES[:2], 40, axis=0))
+    ratios = np.sqrt(noise.variances(PLACES[:2])) / true
+    assert ((ratios > 1.0 / 1.5) & (ratios < 1.5)).all()
 
 
 def test_repeats_of_exact_evaluations_are_not_taken_for_noise():
