@@ -268,24 +268,39 @@ class GymProblem(Problem[NetworkPolicy]):
                 continue
         return nll
 
-    def esor(self, theta: ArrayLike) -> Any:
-        """Expected discounted *true* reward of the policy of theta, by roll-outs.
+    def solve(
+        self,
+        reward: RewardFamily,
+        theta: ArrayLike,
+        seed: int = 0,
+        warm_start: NetworkPolicy | None = None,
+        report: Report = silent,
+    ) -> NetworkPolicy:
+        """The policy of a single training run, in this process."""
+        chosen = reward.box.check_one(theta)
+        task = Task(self.simulator, reward, chosen, self.gamma, self.steps)
+        policy = self.solver.solve(task, Run(seed, warm_start), report)
+        return policy if self.likelihood is None else policy.with_actions(self.likelihood)
 
-        The same starts and the same random numbers for every theta. A float for one theta, an array
-        `n` for rows of thetas.
-        """
+    @property
+    def steps_a_policy(self) -> int:
+        return self.solver.environment_steps
+
+    @property
+    def policies_an_evaluation(self) -> int:
+        return self.repeats + len(self.anchors)
+
+    def true_return(self, policy: NetworkPolicy) -> float:
+        """By roll-outs: the same starts and the same random numbers for every policy."""
         if self.truth is None:
             raise InvalidInputError(
                 f"problem {self.name!r} has no known truth, so there is no true reward to sum; "
                 "pass truth=... where the demonstrator's theta is known"
             )
         count = self.simulator.rollouts_to_measure
-        measured = []
-        for row in self.box.check(theta):
-            rng = np.random.default_rng([0, ESOR_STREAM])
-            trajectories = self.simulator.roll_out(self.policy(row), count, self.steps, rng)
-            measured.append(float(self.returns(trajectories, self.truth).mean()))
-        return measured[0] if np.ndim(theta) <= 1 else np.array(measured)
+        rng = np.random.default_rng([0, ESOR_STREAM])
+        trajectories = self.simulator.roll_out(policy, count, self.steps, rng)
+        return float(self.returns(trajectories, self.truth).mean())
 
     def complete(self, demonstrations: Demonstrations) -> Demonstrations:
         fitting = fit_to(self.simulator, demonstrations)

@@ -67,6 +67,44 @@ class Problem(ABC, Generic[P]):
     def with_demonstrations(self, demonstrations: Demonstrations) -> Problem[P]:
         """The same problem with other demonstrations to explain."""
 
+    def solve(
+        self,
+        reward: RewardFamily,
+        theta: ArrayLike,
+        seed: int = 0,
+        warm_start: P | None = None,
+        report: Report = silent,
+    ) -> P:
+        """A policy for any reward in this environment: one policy optimisation.
+
+        Args:
+            reward: A family, not necessarily that of the problem.
+            theta: Its parameters.
+            seed: Seeds a solver that learns.
+            warm_start: A policy for a similar reward.
+            report: Told how far the solver is, where that takes long.
+
+        Raises:
+            SolverError: There is no such policy.
+        """
+        raise InvalidInputError(
+            f"problem {self.name!r} can be solved for rewards of its own family alone"
+        )
+
+    def true_return(self, policy: P) -> float:
+        """Expected discounted *true* reward of a policy: the ESOR of the paper."""
+        raise InvalidInputError(f"the ESOR of problem {self.name!r} cannot be computed")
+
+    @property
+    def steps_a_policy(self) -> int:
+        """Steps in the environment that a call of `solve` takes; none where dynamics are known."""
+        return 0
+
+    @property
+    def policies_an_evaluation(self) -> int:
+        """Policy optimisations of an evaluation."""
+        return 1
+
     @property
     def same_behaviour(self) -> float:
         """Behavioural distance up to which two rewards count as acting alike."""
@@ -120,11 +158,9 @@ class Problem(ABC, Generic[P]):
         """A trajectory from each start, under a policy or (None) uniformly random actions."""
 
     def esor(self, theta: ArrayLike) -> Any:
-        """Expected discounted *true* reward of the policy of theta: the ESOR of the paper.
-
-        A float for one theta, an array `n` for rows of thetas.
-        """
-        raise InvalidInputError(f"the ESOR of problem {self.name!r} cannot be computed")
+        """`true_return` of the policy of theta; an array `n` for rows of thetas."""
+        measured = [self.true_return(self.policy(row)) for row in self.box.check(theta)]
+        return measured[0] if np.ndim(theta) <= 1 else np.array(measured)
 
     @abstractmethod
     def behaviour_distances(self, policies: Sequence[P]) -> FloatArray:
@@ -187,6 +223,31 @@ class TabularProblem(Problem[TabularPolicy]):
     def policy(self, theta: ArrayLike) -> TabularPolicy:
         return self.solver.solve(self.mdp, self._rewards(self.box.check_one(theta))[0])
 
+    def solve(
+        self,
+        reward: RewardFamily,
+        theta: ArrayLike,
+        seed: int = 0,
+        warm_start: TabularPolicy | None = None,
+        report: Report = silent,
+    ) -> TabularPolicy:
+        rewards = self.mdp.expected_rewards(reward, reward.box.check_one(theta)[None])[0]
+        if not np.isfinite(rewards).all():
+            raise SolverError("the reward is not finite in all states")
+        return self.solver.solve(
+            self.mdp, rewards, None if warm_start is None else warm_start.values
+        )
+
+    def true_return(self, policy: TabularPolicy) -> float:
+        return float(self._true_returns(policy.log_probabilities[None])[0])
+
+    def _true_returns(self, log_policies: FloatArray) -> FloatArray:
+        """Exact, no sampling; from the demonstrations' starts, over `steps` steps."""
+        start = np.bincount(self.demonstrations.starts, minlength=self.mdp.n_states)
+        return expected_return(
+            self.mdp, log_policies, self.true_rewards(), start / start.sum(), self.steps
+        )
+
     def nll_batch(self, thetas: ArrayLike) -> FloatArray:
         checked = self.box.check(thetas)
         batches = list(self._batches(len(checked)))
@@ -206,25 +267,18 @@ class TabularProblem(Problem[TabularPolicy]):
         return nll
 
     def esor(self, theta: ArrayLike) -> Any:
-        """Expected discounted *true* reward of the policy of theta: the ESOR of the paper.
-
-        Exact: no sampling. Starts are those of the demonstrations, the sum runs over `horizon`
-        steps. A float for one theta, an array `n` for rows of thetas.
+        """`true_return` of the policy of theta; an array `n` for rows of thetas.
 
         Raises:
             SolverError: A theta has no policy.
         """
-        true_rewards = self.true_rewards()
-        start = np.bincount(self.demonstrations.starts, minlength=self.mdp.n_states)
         checked = self.box.check(theta)
         returns = np.empty(len(checked))
         for rows in self._batches(len(checked)):
             solution = self.solver.solve_batch(self.mdp, self._rewards(checked[rows]))
             if not solution.converged.all():
                 raise SolverError(self.solver.failure(solution, int(np.argmin(solution.converged))))
-            returns[rows] = expected_return(
-                self.mdp, solution.log_policies, true_rewards, start / start.sum(), self.steps
-            )
+            returns[rows] = self._true_returns(solution.log_policies)
         return float(returns[0]) if np.ndim(theta) <= 1 else returns
 
     def complete(self, demonstrations: Demonstrations) -> Demonstrations:

@@ -68,6 +68,10 @@ class VectorPPO(Solver):
             if getattr(self, name) < 1:
                 raise InvalidInputError(f"{name} is {getattr(self, name)}; expected at least 1")
 
+    @property
+    def environment_steps(self) -> int:
+        return self.steps
+
     def solve(self, task: Task, run: Run, report: Report = silent) -> NetworkPolicy:
         return self.solve_all(task, [run], report)[0]
 

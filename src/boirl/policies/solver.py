@@ -58,6 +58,11 @@ class Solver(ABC):
     that budgets which depend on theta would be taken for a property of the reward.
     """
 
+    @property
+    def environment_steps(self) -> int:
+        """Steps in the environment that a training run takes."""
+        return 0
+
     @abstractmethod
     def solve(self, task: Task, run: Run, report: Report = silent) -> NetworkPolicy:
         """The policy that a training run ends with; the same for the same seed.

@@ -85,6 +85,10 @@ class StableBaselines(Solver):
                 f"{', '.join(known)}"
             )
 
+    @property
+    def environment_steps(self) -> int:
+        return self.steps
+
     def solve(self, task: Task, run: Run, report: Report = silent) -> NetworkPolicy:
         if not isinstance(task.simulator, GymSimulator):
             raise InvalidInputError(

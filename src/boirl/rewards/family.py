@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from boirl.errors import InvalidInputError
-from boirl.types import Box, Parameter
+from boirl.types import Box, FloatArray, Parameter
 
 DependsOn = Literal["state", "state_action", "transition"]
 
@@ -105,6 +105,13 @@ class RewardFamily(ABC):
                 "theta and transition"
             )
         return rewards
+
+    def state_features(self, n_states: int) -> FloatArray:
+        """What tells states apart, `S x k`, for rewards that are learned: by default each its own.
+
+        Families that look at features of states give those.
+        """
+        return np.eye(n_states)
 
     @abstractmethod
     def evaluate(self, theta: Tensor, transitions: Transitions) -> Tensor:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
 from boirl.errors import InvalidInputError
 from boirl.rewards.family import DependsOn, RewardFamily, Transitions, as_float64, as_parameters
-from boirl.types import Parameter
+from boirl.types import FloatArray, Parameter
 
 
 class LinearReward(RewardFamily):
@@ -55,6 +56,11 @@ class LinearReward(RewardFamily):
         if self.depends_on == "state":
             return self._table[states]
         return self._table[states, torch.as_tensor(transitions.actions)]
+
+    def state_features(self, n_states: int) -> FloatArray:
+        if self.depends_on != "state":
+            return super().state_features(n_states)
+        return self.features(Transitions(np.arange(n_states))).numpy()
 
     def evaluate(self, theta: Tensor, transitions: Transitions) -> Tensor:
         return theta @ self.features(transitions).T

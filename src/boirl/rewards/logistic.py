@@ -10,7 +10,7 @@ from torch import Tensor
 
 from boirl.errors import InvalidInputError
 from boirl.rewards.family import RewardFamily, Transitions, as_float64, as_parameters
-from boirl.types import Parameter
+from boirl.types import FloatArray, Parameter
 
 
 class LogisticReward(RewardFamily):
@@ -44,6 +44,11 @@ class LogisticReward(RewardFamily):
             )
         self._height = torch.full_like(self._feature, height)
         self._height[list(zero_states)] = 0.0
+
+    def state_features(self, n_states: int) -> FloatArray:
+        """The feature, and which states are zero states."""
+        zero = (self._height == 0.0).double()
+        return torch.stack([self._feature, zero], dim=1).numpy()
 
     def evaluate(self, theta: Tensor, transitions: Transitions) -> Tensor:
         steepness, midpoint, translation = (column.unsqueeze(-1) for column in theta.unbind(-1))

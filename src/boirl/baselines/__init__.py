@@ -1,0 +1,40 @@
+"""The algorithms that boirl is compared with: the same problems, the same likelihood.
+
+>>> run = boirl.baselines.get("maxent").run(boirl.load_problem("gridworld"), iterations=50, seed=0)
+>>> print(run.best.theta, run.best.nll)
+"""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+from boirl.baselines.base import Baseline, BaselineRun, Callback, Iterate
+from boirl.baselines.random_search import RandomSearch
+from boirl.baselines.tpe import TPE
+from boirl.errors import InvalidInputError
+
+BASELINES: dict[str, type[Baseline]] = {kind.name: kind for kind in (RandomSearch, TPE)}
+
+__all__ = ["BASELINES", "Baseline", "BaselineRun", "Callback", "Iterate", "get"]
+
+
+def get(name: str, **settings: Any) -> Baseline:
+    """A baseline by name, with settings other than its defaults.
+
+    Raises:
+        InvalidInputError: There is no such baseline, or no such setting of it.
+    """
+    if name not in BASELINES:
+        raise InvalidInputError(
+            f"there is no baseline {name!r}; expected one of {', '.join(BASELINES)}"
+        )
+    kind = BASELINES[name]
+    known = list(signature(kind).parameters)
+    unknown = sorted(set(settings) - set(known))
+    if unknown:
+        raise InvalidInputError(
+            f"{name} has no setting {', '.join(unknown)}; expected some of "
+            f"{', '.join(known) or '(it has none)'}"
+        )
+    return kind(**settings)
