@@ -209,15 +209,22 @@ def raised_valley(request):
     return _raised_valley(request.param)
 
 
-def test_level_set_proposes_where_doubt_is_largest(raised_valley):
-    proposal = level_set(raised_valley, np.random.default_rng(0))
+@pytest.mark.parametrize("seed", range(3))
+def test_level_set_proposes_where_doubt_is_largest(raised_valley, seed):
+    proposal = level_set(raised_valley, np.random.default_rng(seed))
     assert proposal.purpose == "bound"
     doubt = MarginalDoubt(raised_valley, TOLERANCES[raised_valley.size % 2])
-    points = np.vstack([proposal.unit, np.random.default_rng(1).random((4096, 2))])
-    with torch.no_grad():
-        values = doubt(torch.tensor(points).unsqueeze(-2)).numpy()
-    # Doubt has a sharp ridge, which gradients do not climb to the very top.
-    assert (values[1:] > values[0]).mean() < 0.01
+
+    def values(points):
+        with torch.no_grad():
+            return doubt(torch.tensor(points).unsqueeze(-2)).numpy()
+
+    (proposed,) = values(proposal.unit[None])
+    sample = qmc.Sobol(2, rng=np.random.default_rng(seed)).random(RAW_SAMPLES)
+    assert proposed >= values(sample).max() * (1.0 - 1e-9)
+    # Of ridges, which are narrow here, climbing takes one that is about as high as the highest.
+    grid = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 201)] * 2), axis=-1).reshape(-1, 2)
+    assert proposed >= 0.7 * values(grid).max() > 0.0
 
 
 def test_level_set_sharpens_the_border_of_a_wide_set_and_of_a_narrow_one_by_turns():
