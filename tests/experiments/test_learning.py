@@ -168,10 +168,41 @@ def test_the_noise_that_was_measured_is_beside_that_of_the_posterior():
     assert lines("maze-noise", found)[0]["target"] == "0.3, 0.5"
 
 
+def test_the_spread_of_either_half_is_foretold_by_the_other():
+    rows = noise_rows(spread=4.0, repeats=24)
+    found = maze_noise.summarise(build(), rows)
+    for row in found:
+        own = [one["nll"] for one in rows if one["theta"] == row["target"]]
+        for one, unseen in zip(row["held_out"], (own[12:], own[:12]), strict=True):
+            assert one["measured_spread"] == pytest.approx(np.std(unseen, ddof=1))
+            assert one["ratio"] == pytest.approx(one["predicted_sd"] / one["measured_spread"])
+            assert 0.4 < one["ratio"] < 2.5
+    first, second = found[0]["held_out"]
+    shown = lines("maze-noise", found)[0]["held-out ratio"]
+    assert shown == f"{first['ratio']:.2f}, {second['ratio']:.2f}"
+
+
+def test_what_is_foretold_does_not_know_what_is_held_out():
+    rows = noise_rows(spread=4.0, repeats=6)
+    changed = [dict(row) for row in rows]
+    for number in range(6 * len(maze_noise.TARGETS)):
+        if number % 6 >= 3:
+            changed[number]["nll"] += 30.0 * (-1.0) ** number
+            changed[number]["nll_se"] = 30.0
+    before, after = (maze_noise.summarise(build(), some) for some in (rows, changed))
+    for old, new in zip(before, after, strict=True):
+        first, second = zip(old["held_out"], new["held_out"], strict=True)
+        assert first[1]["predicted_sd"] == first[0]["predicted_sd"]
+        assert first[1]["measured_spread"] > 3.0 * first[0]["measured_spread"]
+        assert second[1]["predicted_sd"] > 2.0 * second[0]["predicted_sd"]
+        assert second[1]["measured_spread"] == second[0]["measured_spread"]
+
+
 def test_a_single_evaluation_of_each_target_has_no_spread():
     found = maze_noise.summarise(build(), noise_rows(spread=4.0, repeats=1))
     assert [row["measured_spread"] for row in found] == [None] * len(maze_noise.TARGETS)
-    assert lines("maze-noise", found)[0]["ratio"] == "-"
+    (line, *_) = lines("maze-noise", found)
+    assert (line["ratio"], line["held-out spread"], line["held-out ratio"]) == ("-", "-, -", "-, -")
 
 
 def test_failed_evaluations_do_not_count_in_the_noise():

@@ -4,6 +4,11 @@ The true target, those 0.1 away from it and a far one are evaluated several time
 seeds, next to others all over the box. The spread of the NLLs at a target is what the standard
 deviation of the posterior, for what an evaluation would tell there, should say. At the truth it
 should be small against the distance to the NLLs of the targets around.
+
+A posterior that has seen the very evaluations whose spread it is compared with knows it easily. The
+seeds of each target are therefore also split: a surrogate that sees one half says what the other
+will spread, both ways round. The two ratios are not averaged: where one half spreads more than the
+other, one of them is too high and the other too low.
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ from boirl.experiments.trials import Experiment, OnTrial, Row, quiet, run_trials
 from boirl.gym_problem import GymProblem
 from boirl.problems import load_problem
 from boirl.settings import SearchSettings
-from boirl.types import Evaluation
+from boirl.types import Evaluation, FloatArray, IntArray
 
 TARGETS = ((0.3, 0.5), (0.4, 0.5), (0.2, 0.5), (0.3, 0.6), (0.3, 0.4), (0.1, 0.1))
 """The true target comes first."""
@@ -74,7 +79,7 @@ def _key(row: Row) -> Hashable:
 
 
 def summarise(problem: GymProblem, rows: Sequence[Row]) -> list[Row]:
-    """The measured spread and the posterior's at each target."""
+    """The measured spread and the posterior's at each target, also of evaluations not seen."""
     learned = [row for row in rows if np.isfinite(row["nll"])]
     thetas, nll, nll_se = (
         np.array([row[name] for row in learned]) for name in ("theta", "nll", "nll_se")
@@ -83,10 +88,15 @@ def summarise(problem: GymProblem, rows: Sequence[Row]) -> list[Row]:
     fitted = surrogate.fit(thetas, nll, nll_se=nll_se)
     _, latent = fitted.posterior(np.array(TARGETS))
     _, observed = fitted.posterior(np.array(TARGETS), observed=True)
+    half, predicted = _halves(thetas), []
+    for seen in range(2):
+        known = half != 1 - seen
+        one_half = surrogate.fit(thetas[known], nll[known], nll_se=nll_se[known])
+        predicted.append(one_half.posterior(np.array(TARGETS), observed=True)[1])
     summary = []
     for number, target in enumerate(TARGETS):
-        own = nll[(thetas == target).all(axis=1)]
-        spread = float(own.std(ddof=1)) if len(own) > 1 else None
+        here = (thetas == target).all(axis=1)
+        own, spread = nll[here], _spread(nll[here])
         summary.append(
             {
                 "target": list(target),
@@ -98,13 +108,45 @@ def summarise(problem: GymProblem, rows: Sequence[Row]) -> list[Row]:
                 "ratio": float(observed[number]) / spread if spread else None,
                 "posterior_sd_of_the_nll": float(latent[number]),
                 "measured_error_of_the_mean": spread / len(own) ** 0.5 if spread else None,
+                "held_out": [
+                    _held_out(float(predicted[seen][number]), nll[here & (half == 1 - seen)])
+                    for seen in range(2)
+                ],
             }
         )
     return summary
 
 
+def _halves(thetas: FloatArray) -> IntArray:
+    """0 for the first half of the evaluations of each target, 1 for the other, -1 elsewhere."""
+    half = np.full(len(thetas), -1)
+    for target in TARGETS:
+        own = np.flatnonzero((thetas == target).all(axis=1))
+        half[own] = np.arange(len(own)) >= len(own) / 2
+    return half
+
+
+def _spread(nll: FloatArray) -> float | None:
+    return float(nll.std(ddof=1)) if len(nll) > 1 else None
+
+
+def _held_out(predicted: float, nll: FloatArray) -> Row:
+    """What was said of the spread of evaluations before they were seen, and their spread."""
+    spread = _spread(nll)
+    return {
+        "predicted_sd": predicted,
+        "measured_spread": spread,
+        "ratio": predicted / spread if spread else None,
+    }
+
+
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
+
+
+def _both(name: str) -> Callable[[Row], str]:
+    """Shows a measure of both held-out halves."""
+    return lambda row: ", ".join(_number(one[name]) for one in row["held_out"])
 
 
 EXPERIMENT = Experiment(
@@ -117,5 +159,8 @@ EXPERIMENT = Experiment(
         "measured spread": lambda row: _number(row["measured_spread"]),
         "posterior sd": lambda row: f"{row['posterior_sd_of_an_evaluation']:.1f}",
         "ratio": lambda row: _number(row["ratio"]),
+        "held-out spread": _both("measured_spread"),
+        "predicted": _both("predicted_sd"),
+        "held-out ratio": _both("ratio"),
     },
 )
