@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike
 
 from boirl.demonstrations import UNKNOWN, Demonstrations
@@ -21,6 +22,7 @@ from boirl.environments import TabularMDP
 from boirl.errors import BoirlWarning, DemonstrationError, InvalidInputError, SolverError
 from boirl.likelihood import Policy, negative_log_likelihood, negative_log_likelihoods
 from boirl.policies import TabularPolicy, TabularSolver, expected_return
+from boirl.policies.explanation import explain
 from boirl.rewards import RewardFamily
 from boirl.types import Box, Difference, Evaluation, FloatArray, IntArray, Report, silent
 
@@ -143,6 +145,16 @@ class Problem(ABC, Generic[P]):
         seconds = time.perf_counter() - began
         return Evaluation(chosen, nll, seconds=seconds, seed=seed, failure=failure)
 
+    def nll_and_gradient(self, theta: ArrayLike) -> tuple[float, FloatArray]:
+        """The NLL of one theta and its derivative by theta, `d`, both exact.
+
+        Raises:
+            SolverError: Theta has no policy.
+        """
+        raise InvalidInputError(
+            f"the NLL of problem {self.name!r} has no exact gradient: its policies are learned"
+        )
+
     @abstractmethod
     def nll_batch(self, thetas: ArrayLike) -> FloatArray:
         """NLL of `n` thetas, NaN where the solver failed."""
@@ -247,6 +259,16 @@ class TabularProblem(Problem[TabularPolicy]):
         return expected_return(
             self.mdp, log_policies, self.true_rewards(), start / start.sum(), self.steps
         )
+
+    def nll_and_gradient(self, theta: ArrayLike) -> tuple[float, FloatArray]:
+        chosen = torch.tensor(self.box.check_one(theta), requires_grad=True)
+        rewards = self._rewards(chosen.detach().numpy())[0]
+        explained = explain(self.mdp, self.solver, rewards, self.demonstrations)
+        depends_on = self.reward.depends_on
+        paid = self.reward(chosen[None], self.mdp.paid_transitions(depends_on))[0]
+        slopes = self.mdp.slopes_by_transition(explained.slopes, depends_on)
+        (gradient,) = torch.autograd.grad(paid @ torch.as_tensor(slopes), chosen)
+        return explained.nll, gradient.numpy()
 
     def nll_batch(self, thetas: ArrayLike) -> FloatArray:
         checked = self.box.check(thetas)

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from boirl.errors import InvalidInputError
 from boirl.rewards import RewardFamily, Transitions
-from boirl.rewards.family import as_float64
+from boirl.rewards.family import DependsOn, as_float64
 from boirl.types import FloatArray, IntArray
 
 ROW_SUM_TOLERANCE = 1e-9
@@ -144,21 +144,39 @@ class TabularMDP:
             return np.ascontiguousarray(self._expected(reward, theta))
 
     def _expected(self, reward: RewardFamily, theta: Tensor) -> FloatArray:
-        states = np.arange(self.n_states)
-        shape = (len(theta), self.n_states, self.n_actions)
+        rewards = reward(theta, self.paid_transitions(reward.depends_on)).numpy()
         if reward.depends_on == "state":
-            return reward(theta, Transitions(states)).numpy()[..., None]
-        if reward.depends_on == "state_action":
-            every = np.repeat(states, self.n_actions)
-            actions = np.tile(np.arange(self.n_actions), self.n_states)
-            return reward(theta, Transitions(every, actions)).numpy().reshape(shape)
-        matrix = self.transition
-        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-        steps = Transitions(
-            rows // self.n_actions, rows % self.n_actions, matrix.indices.astype(np.int64)
-        )
-        weighted = sp.csr_array((matrix.data, (rows, np.arange(len(rows)))))
-        return (weighted @ reward(theta, steps).numpy().T).T.reshape(shape)
+            return rewards[..., None]
+        if reward.depends_on == "transition":
+            matrix = self.transition
+            entries = (matrix.data, np.arange(matrix.nnz), matrix.indptr)
+            rewards = (sp.csr_array(entries, (matrix.shape[0], matrix.nnz)) @ rewards.T).T
+        return rewards.reshape(len(theta), self.n_states, self.n_actions)
+
+    def paid_transitions(self, depends_on: DependsOn) -> Transitions:
+        """All transitions that a reward may pay for, each once, `T`."""
+        states = np.arange(self.n_states)
+        if depends_on == "state":
+            return Transitions(states)
+        rows = np.arange(self.transition.shape[0])
+        if depends_on == "transition":
+            rows = np.repeat(rows, np.diff(self.transition.indptr))
+            return Transitions(
+                rows // self.n_actions,
+                rows % self.n_actions,
+                self.transition.indices.astype(np.int64),
+            )
+        return Transitions(rows // self.n_actions, rows % self.n_actions)
+
+    def slopes_by_transition(self, slopes: FloatArray, depends_on: DependsOn) -> FloatArray:
+        """From a derivative by the expected reward of each state-action, `S x A`, to that by the
+        reward of each of `paid_transitions`, `T`."""
+        if depends_on == "state":
+            return slopes.sum(axis=1)
+        if depends_on == "state_action":
+            return slopes.reshape(-1)
+        counts = np.diff(self.transition.indptr)
+        return np.repeat(slopes.reshape(-1), counts) * self.transition.data
 
     def sample_next(
         self, states: IntArray, actions: IntArray, rng: np.random.Generator

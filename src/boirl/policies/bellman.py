@@ -232,13 +232,16 @@ class TabularSolver:
     def _smooth_step(self, mdp: TabularMDP, rewards: FloatArray) -> Step:
         """Newton's step for `logsumexp` or `boltzmann`."""
 
-        def slopes(q: FloatArray, values: FloatArray) -> FloatArray:
-            probabilities = np.exp(self._log_softmax(q))
-            if self.bellman == "logsumexp":
-                return probabilities
-            return probabilities * (1.0 + self.inverse_temperature * (q - values[:, None]))
+        return soft_step(mdp, rewards, self._backup(), self.slopes)
 
-        return soft_step(mdp, rewards, self._backup(), slopes)
+    def slopes(self, q: FloatArray, values: FloatArray) -> FloatArray:
+        """Derivative of the values `S` by the `S x A` numbers that they are computed from."""
+        if self.bellman == "max":
+            return (np.arange(q.shape[1]) == q.argmax(axis=1)[:, None]).astype(np.float64)
+        probabilities = np.exp(self._log_softmax(q))
+        if self.bellman == "logsumexp":
+            return probabilities
+        return probabilities * (1.0 + self.inverse_temperature * (q - values[:, None]))
 
     def failure(self, solution: ValueSolution, index: int) -> str:
         """One line that says how the reward with this number failed, and what may help."""

@@ -86,19 +86,38 @@ def soft_step(
     weights: Callable[[FloatArray, FloatArray], FloatArray],
 ) -> Step:
     """Newton for a smooth backup, given its values `S` and its derivative `S x A`."""
-    entries = mdp.transition.tocoo()
-    rows, columns = entries.coords
 
     def step(values: FloatArray) -> tuple[FloatArray, FloatArray]:
         q = rewards + mdp.gamma * mdp.expect_next(values[:, None])[..., 0]
         backed_up = backup(q)
-        flow = weights(q, backed_up).reshape(-1)[rows] * entries.data
-        shape = (mdp.n_states, mdp.n_states)
-        derivative = sp.csc_array((flow, (rows // mdp.n_actions, columns)), shape=shape)
         residual = backed_up - values
+        derivative = _weigh(mdp, weights(q, backed_up))
         return residual, _solve(sp.identity(mdp.n_states) - mdp.gamma * derivative, residual)
 
     return step
+
+
+def solve_adjoint(mdp: TabularMDP, weights: FloatArray, right: FloatArray) -> FloatArray:
+    """`x` with `x = right + gamma W' x`, where `W` moves a state by actions of weight `S x A`.
+
+    With the probabilities of a policy as weights and a distribution of first states on the right,
+    these are expected discounted visits.
+    """
+    chosen = weights.argmax(axis=1)
+    single = weights[np.arange(mdp.n_states), chosen] == 1.0
+    if mdp.next_states is not None and single.all():
+        return _sum_into_chains(right, mdp.next_states[np.arange(len(chosen)), chosen], mdp.gamma)
+    derivative = _weigh(mdp, weights)
+    return _solve((sp.identity(mdp.n_states) - mdp.gamma * derivative).T, right)
+
+
+def _weigh(mdp: TabularMDP, weights: FloatArray) -> sp.sparray:
+    """Row `s`: distributions after the actions in `s`, summed by weights `S x A`."""
+    entries = mdp.transition.tocoo()
+    rows, columns = entries.coords
+    flow = weights.reshape(-1)[rows] * entries.data
+    shape = (mdp.n_states, mdp.n_states)
+    return sp.csc_array((flow, (rows // mdp.n_actions, columns)), shape=shape)
 
 
 def shared_soft_step(mdp: TabularMDP, rewards: FloatArray, beta: float) -> Step:
@@ -210,6 +229,16 @@ def _sum_along_chains(start: FloatArray, following: IntArray, gamma: float) -> F
     total, discount = start, gamma
     while discount > 1e-18:
         total = total + discount * total[following]
+        following = following[following]
+        discount *= discount
+    return total
+
+
+def _sum_into_chains(start: FloatArray, following: IntArray, gamma: float) -> FloatArray:
+    """`x` with `x_s = start_s + gamma (sum of x_t over t with following(t) = s)`."""
+    total, discount = start, gamma
+    while discount > 1e-18:
+        total = total + discount * np.bincount(following, total, len(total))
         following = following[following]
         discount *= discount
     return total

@@ -99,6 +99,9 @@ class RecursiveLogitProblem(Problem[RoutePolicy]):
         free = [parameter.fixed is None for parameter in self.reward.parameters]
         return ((expected - taken) @ self.network.features)[free] / len(self.demonstrations)
 
+    def nll_and_gradient(self, theta: ArrayLike) -> tuple[float, FloatArray]:
+        return self.nll(theta), self.gradient(theta)
+
     def demonstrated_visits(self) -> FloatArray:
         """How often a demonstration passes each link, on average."""
         return self._by_link(self._demonstrated_turns())
