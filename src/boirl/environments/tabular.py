@@ -137,6 +137,17 @@ class TabularMDP:
         expected: FloatArray = self.transition @ values
         return expected.reshape(self.n_states, self.n_actions, -1)
 
+    def chain(self, weights: FloatArray) -> sp.csc_array:
+        """Distributions after the actions in each state, summed by weights `S x A`: `S x S`.
+
+        With the probabilities of a policy as weights, this is its Markov chain.
+        """
+        entries = self.transition.tocoo()
+        rows, columns = entries.coords
+        flow = weights.reshape(-1)[rows] * entries.data
+        shape = (self.n_states, self.n_states)
+        return sp.csc_array((flow, (rows // self.n_actions, columns)), shape=shape)
+
     def expected_rewards(self, reward: RewardFamily, thetas: FloatArray) -> FloatArray:
         """Expected reward of every state-action, `n x S x A`, or `n x S x 1` on states alone."""
         theta = as_float64(thetas)

@@ -7,7 +7,6 @@ than to take its typical ones; both are reported.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,15 +19,13 @@ from boirl.experiments.trials import (
     OnTrial,
     Row,
     check_methods,
-    hard_start,
     quiet,
     run_searches,
-    write_summary,
+    search_and_time,
 )
 from boirl.gym_problem import GymProblem
 from boirl.metrics import incumbents
 from boirl.problems import load_problem
-from boirl.study import explore
 
 HARD_NLL = 2.0
 EPISODES = 100
@@ -39,17 +36,7 @@ PROJECTED = 20
 
 def run_trial(problem: GymProblem, method: str, seed: int, evaluations: int) -> Row:
     """One search from a hard start, and its measures."""
-    start = hard_start(problem, seed, HARD_NLL, at_once=1)
-    began = time.perf_counter()
-    found = explore(
-        problem,
-        evaluations,
-        seed=seed,
-        initial=[start],
-        n_demonstrations=PROJECTED,
-        **METHODS[method],
-    )
-    seconds = time.perf_counter() - began
+    found, row = search_and_time(problem, method, seed, evaluations, HARD_NLL, PROJECTED)
     best = incumbents(found.nll)
     rates: dict[str, dict[int, float]] = {"sample": {}, "mode": {}}
     for number in np.unique(best):
@@ -58,18 +45,9 @@ def run_trial(problem: GymProblem, method: str, seed: int, evaluations: int) -> 
             rate = success_rate(policy, EPISODES, seed=0, act=act)  # type: ignore[arg-type]
             by_number[int(number)] = rate.at_end
     return {
-        "problem": problem.fingerprint(),
-        "evaluations": evaluations,
-        "method": method,
-        "seed": seed,
-        "thetas": found.thetas.tolist(),
-        "nll": found.nll.tolist(),
-        "nll_se": found.nll_se.tolist(),
+        **row,
         "success": [rates["sample"][int(number)] for number in best],
         "success_of_mode": [rates["mode"][int(number)] for number in best],
-        "truth_nll": problem.nll(np.array(problem.truth)),
-        "seconds": seconds,
-        "evaluation_seconds": float(found.seconds.sum()),
     }
 
 
@@ -80,21 +58,10 @@ def run(
     evaluations: int = 30,
     on_trial: OnTrial = quiet,
 ) -> list[Row]:
-    """Run all trials that `trials.json` does not hold yet, and write `summary.json` at the end.
-
-    Args:
-        out: Folder for both files.
-        methods: See `METHODS`.
-        seeds: Of the searches.
-        evaluations: Of each trial.
-        on_trial: Told of progress.
-    """
+    """Compare methods, see `Experiment`."""
     check_methods(methods)  # before anything is learned
     problem = load_problem("fetch-reach")
-    rows = run_searches(out, problem, run_trial, methods, seeds, evaluations, on_trial)
-    summary = [summarise([row for row in rows if row["method"] == method]) for method in methods]
-    write_summary(out, summary)
-    return summary
+    return run_searches(out, problem, run_trial, summarise, methods, seeds, evaluations, on_trial)
 
 
 def summarise(rows: Sequence[Row]) -> Row:

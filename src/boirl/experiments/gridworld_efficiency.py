@@ -21,7 +21,7 @@ from boirl.experiments.trials import (
     hard_start,
     quiet,
     run_searches,
-    write_summary,
+    times,
 )
 from boirl.metrics import evaluations_to_demonstrations, evaluations_to_expert, landscape_fit
 from boirl.problem import TabularProblem
@@ -63,41 +63,23 @@ def run(
     on_trial: OnTrial = quiet,
     demonstrations: str | Path | None = None,
 ) -> list[Row]:
-    """Run all trials that `trials.json` does not hold yet, and write `summary.json` at the end.
-
-    Args:
-        out: Folder for both files.
-        methods: See `METHODS`.
-        seeds: Of the searches.
-        evaluations: Of each trial.
-        on_trial: Told of progress.
-        demonstrations: A file with others than those of the problem.
-    """
+    """Compare methods, see `Experiment`; with a file of other demonstrations, if given."""
     problem = load_problem("gridworld")
     if demonstrations is not None:
         problem = problem.with_demonstrations(Demonstrations.load(demonstrations))
-    summary = summarise(
-        run_searches(out, problem, run_trial, methods, seeds, evaluations, on_trial)
-    )
-    write_summary(out, summary)
-    return summary
+    return run_searches(out, problem, run_trial, summarise, methods, seeds, evaluations, on_trial)
 
 
-def summarise(rows: Sequence[Row]) -> list[Row]:
-    """Success rate and mean evaluations (over successful trials) of each method, by each rule."""
-    summary = []
-    for method in dict.fromkeys(row["method"] for row in rows):
-        own = [row for row in rows if row["method"] == method]
-        line: Row = {"method": method, "trials": len(own)}
-        for rule in ("evaluations_to_expert", "evaluations_to_demonstrations"):
-            hits = [row[rule] for row in own if row[rule] is not None]
-            line[f"{rule}_success"] = len(hits) / len(own)
-            line[f"{rule}_mean"] = float(np.mean(hits)) if hits else None
-            line[f"{rule}_sd"] = float(np.std(hits)) if hits else None
-        for measure in ("rmse", "coverage"):
-            line[measure] = float(np.mean([row[measure] for row in own]))
-        summary.append(line)
-    return summary
+def summarise(rows: Sequence[Row]) -> Row:
+    """Success rate and mean evaluations (over successful trials) of a method, by each rule."""
+    line: Row = {"method": rows[0]["method"], "trials": len(rows)}
+    for rule in ("evaluations_to_expert", "evaluations_to_demonstrations"):
+        found = times([row[rule] for row in rows])
+        line[f"{rule}_success"] = found["reached"]
+        line[f"{rule}_mean"], line[f"{rule}_sd"] = found["after_mean"], found["after_sd"]
+    for measure in ("rmse", "coverage"):
+        line[measure] = float(np.mean([row[measure] for row in rows]))
+    return line
 
 
 def _mean_and_sd(line: Row, rule: str) -> str:

@@ -23,7 +23,6 @@ from boirl.experiments.trials import (
     run_searches,
     show_after,
     times,
-    write_summary,
 )
 from boirl.problem import TabularProblem
 from boirl.problems import load_problem
@@ -80,21 +79,9 @@ def run(
     on_trial: OnTrial = quiet,
     problem_options: dict[str, Any] | None = None,
 ) -> list[Row]:
-    """Run all trials that `trials.json` does not hold yet, and write `summary.json` at the end.
-
-    Args:
-        out: Folder for both files.
-        methods: See `METHODS`.
-        seeds: Of the searches.
-        evaluations: Of each trial.
-        on_trial: Told of progress.
-        problem_options: Of the problem `terrain`, for a small version.
-    """
+    """Compare methods, see `Experiment`; with options of the problem, for a small version."""
     problem = load_problem("terrain", **(problem_options or {}))
-    rows = run_searches(out, problem, run_trial, methods, seeds, evaluations, on_trial)
-    summary = [summarise([row for row in rows if row["method"] == method]) for method in methods]
-    write_summary(out, summary)
-    return summary
+    return run_searches(out, problem, run_trial, summarise, methods, seeds, evaluations, on_trial)
 
 
 def summarise(rows: Sequence[Row]) -> Row:

@@ -7,7 +7,6 @@ it has, in the true reward, the expected discounted return of the true target's 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,17 +18,15 @@ from boirl.experiments.trials import (
     OnTrial,
     Row,
     check_methods,
-    hard_start,
     quiet,
     run_searches,
+    search_and_time,
     show_after,
     times,
-    write_summary,
 )
 from boirl.gym_problem import GymProblem
 from boirl.metrics import evaluations_to_expert, incumbents
 from boirl.problems import load_problem
-from boirl.study import explore
 
 HARD_NLL = 500.0
 TOLERANCE = 0.02
@@ -39,33 +36,14 @@ PROJECTED = 10
 
 def run_trial(problem: GymProblem, method: str, seed: int, evaluations: int) -> Row:
     """One search from a hard start, and its measures."""
-    start = hard_start(problem, seed, HARD_NLL, at_once=1)
-    began = time.perf_counter()
-    found = explore(
-        problem,
-        evaluations,
-        seed=seed,
-        initial=[start],
-        n_demonstrations=PROJECTED,
-        **METHODS[method],
-    )
-    seconds = time.perf_counter() - began
+    found, row = search_and_time(problem, method, seed, evaluations, HARD_NLL, PROJECTED)
     best = found.thetas[incumbents(found.nll)]
     return {
-        "problem": problem.fingerprint(),
-        "evaluations": evaluations,
-        "method": method,
-        "seed": seed,
-        "thetas": found.thetas.tolist(),
-        "nll": found.nll.tolist(),
-        "nll_se": found.nll_se.tolist(),
+        **row,
         "evaluations_to_expert": evaluations_to_expert(problem, found.thetas, found.nll, TOLERANCE),
         "expert_esor": problem.esor(np.array(problem.truth)),
         "best_esor": problem.esor(found.best),
-        "truth_nll": problem.nll(np.array(problem.truth)),
         "distance": np.linalg.norm(best - np.array(problem.truth), axis=1).tolist(),
-        "seconds": seconds,
-        "evaluation_seconds": float(found.seconds.sum()),
     }
 
 
@@ -77,23 +55,11 @@ def run(
     on_trial: OnTrial = quiet,
     steps: int | None = None,
 ) -> list[Row]:
-    """Run all trials that `trials.json` does not hold yet, and write `summary.json` at the end.
-
-    Args:
-        out: Folder for both files.
-        methods: See `METHODS`.
-        seeds: Of the searches.
-        evaluations: Of each trial.
-        on_trial: Told of progress.
-        steps: Training budget, for a quick look.
-    """
+    """Compare methods, see `Experiment`; `steps` is the training budget, for a quick look."""
     check_methods(methods)  # before anything is learned
     budget: Row = {} if steps is None else {"steps": steps}
     problem = load_problem("point-mass-maze", **budget)
-    rows = run_searches(out, problem, run_trial, methods, seeds, evaluations, on_trial)
-    summary = [summarise([row for row in rows if row["method"] == method]) for method in methods]
-    write_summary(out, summary)
-    return summary
+    return run_searches(out, problem, run_trial, summarise, methods, seeds, evaluations, on_trial)
 
 
 def summarise(rows: Sequence[Row]) -> Row:

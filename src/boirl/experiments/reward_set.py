@@ -151,16 +151,7 @@ def run_gridworld(
     on_trial: OnTrial = quiet,
     n_reference: int = 2**14,
 ) -> list[Row]:
-    """Gridworld: run what `trials.json` does not hold yet, and write `summary.json`.
-
-    Args:
-        out: Folder for both files.
-        methods: See `SEARCHES`; by default all.
-        seeds: Of the searches.
-        evaluations: Of each.
-        on_trial: Told of progress.
-        n_reference: Thetas whose exact NLL is computed.
-    """
+    """Gridworld: compare `SEARCHES`, see `Experiment`, by the exact NLL at `n_reference` thetas."""
     options = {"name": "gridworld"}
     return _run(options, 90.0, out, methods, seeds, evaluations, on_trial, n_reference)
 
@@ -177,15 +168,8 @@ def run_borlange(
 ) -> list[Row]:
     """The wide box of the virtual Borlange problem, as `run_gridworld`.
 
-    Args:
-        out: See `run_gridworld`.
-        methods: See `run_gridworld`.
-        seeds: See `run_gridworld`.
-        evaluations: See `run_gridworld`.
-        on_trial: See `run_gridworld`.
-        data: Folder with the data, by default the cache.
-        n_reference: See `run_gridworld`.
-        problem_options: A problem for `load_problem` instead, with its name; for a small version.
+    `data` is the folder with the data, by default the cache; `problem_options` are those of another
+    problem for `load_problem`, with its name, for a small version.
     """
     options = problem_options or {
         "name": "borlange-virtual",

@@ -98,15 +98,7 @@ def run(
     evaluations: int = 40,
     on_trial: OnTrial = quiet,
 ) -> list[Row]:
-    """Run all trials that `trials.json` does not hold yet, and write `summary.json` at the end.
-
-    Args:
-        out: Folder for both files.
-        methods: See `SEARCHES`.
-        seeds: Of the searches.
-        evaluations: Of each trial.
-        on_trial: Told of progress.
-    """
+    """Compare `SEARCHES`, see `Experiment`."""
     check_methods(methods, SEARCHES)
     plain, shaped = load_problem("gridworld"), shaped_gridworld()
     wanted: dict[Hashable, Callable[[], Row]] = {}

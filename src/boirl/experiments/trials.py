@@ -1,8 +1,9 @@
-"""What experiments share: hard starts, and trials that are kept as they finish."""
+"""What experiments share: hard starts, searches, and trials that are kept as they finish."""
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +14,10 @@ import numpy as np
 
 from boirl.errors import InvalidInputError, StorageError
 from boirl.files import make_folder, write_bytes
+from boirl.gym_problem import GymProblem
 from boirl.problem import Problem
+from boirl.solutions import RewardSet
+from boirl.study import explore
 from boirl.types import FloatArray
 
 METHODS: dict[str, dict[str, Any]] = {
@@ -35,7 +39,12 @@ OnTrial = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Experiment:
-    """What to run, and how to print the lines of its summary, by heading."""
+    """What to run, and how to print the lines of its summary, by heading.
+
+    All `run` take `out`, the folder for `trials.json`, whose trials are not run again, and for
+    `summary.json`; and `on_trial`. Most take some of `methods` to compare, `seeds` of the trials
+    and the number of `evaluations` of each. They return the lines of the summary.
+    """
 
     run: Callable[..., list[Row]]
     columns: Mapping[str, Callable[[Row], str]]
@@ -109,15 +118,24 @@ def run_searches(
     out: Path,
     problem: Problem[Any],
     run_trial: Callable[[Any, str, int, int], Row],
+    summarise: Callable[[Sequence[Row]], Row],
     methods: Sequence[str],
     seeds: Sequence[int],
     evaluations: int,
     on_trial: OnTrial = quiet,
 ) -> list[Row]:
-    """The rows of a search with every method and seed, see `run_trials`.
+    """Search with every method and seed, and write a line of the summary for each method.
 
-    `run_trial(problem, method, seed, evaluations)` returns a row with these, and the problem's
-    fingerprint as `problem`.
+    Args:
+        out: See `run_trials`.
+        problem: To search on.
+        run_trial: From problem, method, seed and evaluations to a row with these, where `problem`
+            is the fingerprint.
+        summarise: From the rows of a method to its line.
+        methods: Some of `METHODS`.
+        seeds: Of the searches.
+        evaluations: Of each search.
+        on_trial: See `OnTrial`.
     """
     check_methods(methods)
     fingerprint = problem.fingerprint()
@@ -128,12 +146,49 @@ def run_searches(
         for method in methods
         for seed in seeds
     }
-    return run_trials(
+    rows = run_trials(
         out,
         wanted,
         lambda row: (row["problem"], row["evaluations"], row["method"], row["seed"]),
         on_trial,
     )
+    summary = [summarise([row for row in rows if row["method"] == method]) for method in methods]
+    write_summary(out, summary)
+    return summary
+
+
+def search_and_time(
+    problem: GymProblem,
+    method: str,
+    seed: int,
+    evaluations: int,
+    hard_nll: float,
+    n_demonstrations: int,
+) -> tuple[RewardSet, Row]:
+    """A search from a hard start where policies are learned, and what is kept of any such."""
+    start = hard_start(problem, seed, hard_nll, at_once=1)
+    began = time.perf_counter()
+    found = explore(
+        problem,
+        evaluations,
+        seed=seed,
+        initial=[start],
+        n_demonstrations=n_demonstrations,
+        **METHODS[method],
+    )
+    seconds = time.perf_counter() - began
+    return found, {
+        "problem": problem.fingerprint(),
+        "evaluations": evaluations,
+        "method": method,
+        "seed": seed,
+        "thetas": found.thetas.tolist(),
+        "nll": found.nll.tolist(),
+        "nll_se": found.nll_se.tolist(),
+        "truth_nll": problem.nll(np.array(problem.truth)),
+        "seconds": seconds,
+        "evaluation_seconds": float(found.seconds.sum()),
+    }
 
 
 def times(hits: Sequence[int | None]) -> Row:

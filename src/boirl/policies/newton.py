@@ -91,7 +91,7 @@ def soft_step(
         q = rewards + mdp.gamma * mdp.expect_next(values[:, None])[..., 0]
         backed_up = backup(q)
         residual = backed_up - values
-        derivative = _weigh(mdp, weights(q, backed_up))
+        derivative = mdp.chain(weights(q, backed_up))
         return residual, _solve(sp.identity(mdp.n_states) - mdp.gamma * derivative, residual)
 
     return step
@@ -107,17 +107,8 @@ def solve_adjoint(mdp: TabularMDP, weights: FloatArray, right: FloatArray) -> Fl
     single = weights[np.arange(mdp.n_states), chosen] == 1.0
     if mdp.next_states is not None and single.all():
         return _sum_into_chains(right, mdp.next_states[np.arange(len(chosen)), chosen], mdp.gamma)
-    derivative = _weigh(mdp, weights)
+    derivative = mdp.chain(weights)
     return _solve((sp.identity(mdp.n_states) - mdp.gamma * derivative).T, right)
-
-
-def _weigh(mdp: TabularMDP, weights: FloatArray) -> sp.sparray:
-    """Row `s`: distributions after the actions in `s`, summed by weights `S x A`."""
-    entries = mdp.transition.tocoo()
-    rows, columns = entries.coords
-    flow = weights.reshape(-1)[rows] * entries.data
-    shape = (mdp.n_states, mdp.n_states)
-    return sp.csc_array((flow, (rows // mdp.n_actions, columns)), shape=shape)
 
 
 def shared_soft_step(mdp: TabularMDP, rewards: FloatArray, beta: float) -> Step:

@@ -80,3 +80,23 @@ def expected_return(
         values = (policies * (rewards[..., None] + mdp.gamma * mdp.expect_next(values))).sum(axis=1)
     returns: FloatArray = start @ values
     return returns
+
+
+def expected_visits(
+    mdp: TabularMDP, policy: TabularPolicy, start: FloatArray, steps: int, discount: float = 1.0
+) -> FloatArray:
+    """How often each state is visited in the first `steps` states of a trajectory, `S`, exact.
+
+    Args:
+        mdp: The dynamics.
+        policy: Chooses the actions.
+        start: How often a trajectory starts in each state, `S`.
+        steps: States of a trajectory that count.
+        discount: What a visit counts for less at each step.
+    """
+    backwards = discount * mdp.chain(policy.probabilities).T
+    now = visits = start
+    for _ in range(steps - 1):
+        now = backwards @ now
+        visits = visits + now
+    return visits

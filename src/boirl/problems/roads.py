@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from boirl.data import data_folder
@@ -17,6 +16,7 @@ from boirl.environments.road_network import RoadNetwork
 from boirl.environments.town import generate_town
 from boirl.errors import InvalidInputError
 from boirl.policies import Bellman, TabularSolver
+from boirl.policies.tabular import expected_visits
 from boirl.problem import TabularProblem
 from boirl.rewards import LinearReward
 from boirl.types import FloatArray, IntArray
@@ -48,22 +48,13 @@ class RoadProblem(TabularProblem):
 
         Exact: no sampling. Over the horizon of the problem; waiting on a link counts once.
         """
-        probabilities = self.policy(theta).probabilities
+        policy = self.policy(theta)
         next_states = self.mdp.next_states
         assert next_states is not None
-        n = self.mdp.n_states
-        moves = next_states != np.arange(n)[:, None]
-        shape = (n, n)
-        rows = np.repeat(np.arange(n), self.mdp.n_actions)
-        chain = sp.csr_array((probabilities.reshape(-1), (next_states.reshape(-1), rows)), shape)
-        entries = sp.csr_array(
-            ((probabilities * moves).reshape(-1), (next_states.reshape(-1), rows)), shape
-        )
-        now = np.bincount(self.demonstrations.starts, minlength=n).astype(np.float64)
-        passed = now.copy()
-        for _ in range(self.steps - 1):
-            passed += entries @ now
-            now = chain @ now
+        moves = next_states != np.arange(self.mdp.n_states)[:, None]
+        starts = np.bincount(self.demonstrations.starts, minlength=self.mdp.n_states)
+        left = expected_visits(self.mdp, policy, starts.astype(np.float64), self.steps - 1)
+        passed = starts + self.mdp.chain(policy.probabilities * moves).T @ left
         return self._by_link(passed)
 
     def _by_link(self, by_state: FloatArray) -> FloatArray:

@@ -1,0 +1,113 @@
+"""Deep maximum-entropy IRL (after Wulfmeier and others): a network on the features of states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+import torch
+
+from boirl.baselines.base import Baseline, Iterate
+from boirl.baselines.learned_reward import LearnedReward, RewardKind
+from boirl.errors import InvalidInputError, SolverError
+from boirl.policies.explanation import explain
+from boirl.policies.tabular import TabularPolicy, expected_visits
+from boirl.problem import Problem, TabularProblem
+from boirl.types import FloatArray, Report
+
+Objective = Literal["likelihood", "visits"]
+
+
+@dataclass
+class _State:
+    reward: LearnedReward
+    optimiser: torch.optim.Optimizer
+    values: FloatArray | None = None
+    policies: int = 0
+
+
+@dataclass(frozen=True)
+class DeepMaxEnt(Baseline):
+    """One policy and one step of Adam an iteration.
+
+    Args:
+        objective: `"likelihood"`: the exact derivative of the NLL. `"visits"`, as it was published:
+            the visits of the policy less those of the demonstrations, discounted, over as many
+            steps.
+        hidden: Widths of the network's layers.
+        learning_rate: Of Adam.
+        weight_decay: Of Adam; pulls the network to rewards that change little.
+        reward: `"network"`, or `"theta"` for the problem's own family.
+    """
+
+    objective: Objective = "likelihood"
+    hidden: tuple[int, ...] = (32, 32)
+    learning_rate: float = 0.01
+    weight_decay: float = 1e-4
+    reward: RewardKind = "network"
+
+    name: ClassVar[str] = "deep-maxent"
+    summary: ClassVar[str] = "a reward network on features of states, by maximum entropy"
+
+    def __post_init__(self) -> None:
+        if self.objective not in get_args(Objective):
+            raise InvalidInputError(
+                f"objective is {self.objective!r}; expected {' or '.join(get_args(Objective))}"
+            )
+        if not self.learning_rate > 0.0:
+            raise InvalidInputError(
+                f"learning_rate is {self.learning_rate}; expected a positive number"
+            )
+
+    def check(self, problem: Problem[Any]) -> None:
+        if not isinstance(problem, TabularProblem):
+            raise InvalidInputError(
+                f"deep-maxent needs known dynamics on numbered states, which problem "
+                f"{problem.name!r} has not; use gcl or airl"
+            )
+
+    def begin(self, problem: Problem[Any], seed: int) -> _State:
+        reward = LearnedReward(problem, self.reward, seed, self.hidden)
+        optimiser = torch.optim.Adam(
+            reward.parameters, lr=self.learning_rate, weight_decay=self.weight_decay
+        )
+        return _State(reward, optimiser)
+
+    def advance(self, problem: Problem[Any], state: _State, report: Report) -> Iterate:
+        assert isinstance(problem, TabularProblem)
+        mdp, family = problem.mdp, state.reward.family
+        found, theta = state.reward.current()
+        rewards = mdp.expected_rewards(found or family, np.array([theta]))[0]
+        state.policies += 1
+        try:
+            explanation = explain(
+                mdp, problem.solver, rewards, problem.demonstrations, state.values
+            )
+        except SolverError:
+            return Iterate(theta, float("nan"), found, state.policies)
+        policy, slopes = explanation.policy, explanation.slopes
+        state.values = policy.values
+        if self.objective == "visits":
+            slopes = _surplus_of_visits(problem, policy)
+        by_transition = mdp.slopes_by_transition(slopes, family.depends_on)
+        paid = state.reward(mdp.paid_transitions(family.depends_on))
+        state.optimiser.zero_grad()
+        (paid @ torch.as_tensor(by_transition)).backward()
+        state.optimiser.step()
+        state.reward.after_step()
+        return Iterate(theta, explanation.nll, found, state.policies, policy=policy)
+
+
+def _surplus_of_visits(problem: TabularProblem, policy: TabularPolicy) -> FloatArray:
+    """Discounted visits of state-actions, expected less demonstrated, a trajectory, `S x A`."""
+    demonstrations, n_actions = problem.demonstrations, problem.mdp.n_actions
+    pairs = demonstrations.states * n_actions + demonstrations.actions
+    counted = np.bincount(
+        pairs, problem.gamma**demonstrations.step_numbers, problem.mdp.n_states * n_actions
+    )
+    starts = np.bincount(demonstrations.starts, minlength=problem.mdp.n_states)
+    steps = int(demonstrations.lengths.max())
+    visits = expected_visits(problem.mdp, policy, starts.astype(np.float64), steps, problem.gamma)
+    surplus = visits[:, None] * policy.probabilities - counted.reshape(-1, n_actions)
+    return surplus / len(demonstrations)
