@@ -243,7 +243,7 @@ def test_a_small_search_in_the_maze(tmp_path, monkeypatch):
     (summary,) = json.loads((tmp_path / "summary.json").read_text())
     assert summary["best_nll"] == min(row["nll"])
     # What is finished is not run again.
-    monkeypatch.setattr(maze_search, "explore", None)
+    monkeypatch.setattr("boirl.experiments.trials.explore", None)
     assert run_experiment("maze-search", tmp_path, options) == [line]
 
 
