@@ -177,6 +177,7 @@ def test_the_spread_of_either_half_is_foretold_by_the_other():
             assert one["measured_spread"] == pytest.approx(np.std(unseen, ddof=1))
             assert one["ratio"] == pytest.approx(one["predicted_sd"] / one["measured_spread"])
             assert 0.4 < one["ratio"] < 2.5
+        assert row["unrepeated"]["measured_spread"] == pytest.approx(np.std(own[1:], ddof=1))
     first, second = found[0]["held_out"]
     shown = lines("maze-noise", found)[0]["held-out ratio"]
     assert shown == f"{first['ratio']:.2f}, {second['ratio']:.2f}"
@@ -191,6 +192,7 @@ def test_what_is_foretold_does_not_know_what_is_held_out():
             changed[number]["nll_se"] = 30.0
     before, after = (maze_noise.summarise(build(), some) for some in (rows, changed))
     for old, new in zip(before, after, strict=True):
+        assert new["unrepeated"]["predicted_sd"] == old["unrepeated"]["predicted_sd"]
         first, second = zip(old["held_out"], new["held_out"], strict=True)
         assert first[1]["predicted_sd"] == first[0]["predicted_sd"]
         assert first[1]["measured_spread"] > 3.0 * first[0]["measured_spread"]
@@ -202,7 +204,8 @@ def test_a_single_evaluation_of_each_target_has_no_spread():
     found = maze_noise.summarise(build(), noise_rows(spread=4.0, repeats=1))
     assert [row["measured_spread"] for row in found] == [None] * len(maze_noise.TARGETS)
     (line, *_) = lines("maze-noise", found)
-    assert (line["ratio"], line["held-out spread"], line["held-out ratio"]) == ("-", "-, -", "-, -")
+    assert (line["ratio"], line["ratio without repeats"]) == ("-", "-")
+    assert (line["held-out spread"], line["held-out ratio"]) == ("-, -", "-, -")
 
 
 def test_failed_evaluations_do_not_count_in_the_noise():

@@ -8,7 +8,8 @@ should be small against the distance to the NLLs of the targets around.
 A posterior that has seen the very evaluations whose spread it is compared with knows it easily. The
 seeds of each target are therefore also split: a surrogate that sees one half says what the other
 will spread, both ways round. The two ratios are not averaged: where one half spreads more than the
-other, one of them is too high and the other too low.
+other, one of them is too high and the other too low. A search seldom repeats a target; a surrogate
+that sees one evaluation of each therefore says what the others will spread, too.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import qmc
 
 from boirl.experiments.trials import Experiment, OnTrial, Row, quiet, run_trials, write_summary
 from boirl.gym_problem import GymProblem
 from boirl.problems import load_problem
 from boirl.settings import SearchSettings
-from boirl.types import Evaluation, FloatArray, IntArray
+from boirl.types import Evaluation, FloatArray
 
 TARGETS = ((0.3, 0.5), (0.4, 0.5), (0.2, 0.5), (0.3, 0.6), (0.3, 0.4), (0.1, 0.1))
 """The true target comes first."""
@@ -88,15 +90,19 @@ def summarise(problem: GymProblem, rows: Sequence[Row]) -> list[Row]:
     fitted = surrogate.fit(thetas, nll, nll_se=nll_se)
     _, latent = fitted.posterior(np.array(TARGETS))
     _, observed = fitted.posterior(np.array(TARGETS), observed=True)
-    half, predicted = _halves(thetas), []
-    for seen in range(2):
-        known = half != 1 - seen
-        one_half = surrogate.fit(thetas[known], nll[known], nll_se=nll_se[known])
-        predicted.append(one_half.posterior(np.array(TARGETS), observed=True)[1])
+    splits = _splits(thetas)
+    predicted = []
+    for seen in splits:
+        part = surrogate.fit(thetas[seen], nll[seen], nll_se=nll_se[seen])
+        predicted.append(part.posterior(np.array(TARGETS), observed=True)[1])
     summary = []
     for number, target in enumerate(TARGETS):
         here = (thetas == target).all(axis=1)
         own, spread = nll[here], _spread(nll[here])
+        *held_out, unrepeated = (
+            _held_out(float(sd[number]), nll[here & ~seen])
+            for sd, seen in zip(predicted, splits, strict=True)
+        )
         summary.append(
             {
                 "target": list(target),
@@ -108,22 +114,21 @@ def summarise(problem: GymProblem, rows: Sequence[Row]) -> list[Row]:
                 "ratio": float(observed[number]) / spread if spread else None,
                 "posterior_sd_of_the_nll": float(latent[number]),
                 "measured_error_of_the_mean": spread / len(own) ** 0.5 if spread else None,
-                "held_out": [
-                    _held_out(float(predicted[seen][number]), nll[here & (half == 1 - seen)])
-                    for seen in range(2)
-                ],
+                "held_out": held_out,
+                "unrepeated": unrepeated,
             }
         )
     return summary
 
 
-def _halves(thetas: FloatArray) -> IntArray:
-    """0 for the first half of the evaluations of each target, 1 for the other, -1 elsewhere."""
-    half = np.full(len(thetas), -1)
+def _splits(thetas: FloatArray) -> list[NDArray[np.bool_]]:
+    """Which evaluations are seen: one half of each target's, the other half, the first alone."""
+    first, second, alone = (np.ones(len(thetas), dtype=bool) for _ in range(3))
     for target in TARGETS:
         own = np.flatnonzero((thetas == target).all(axis=1))
-        half[own] = np.arange(len(own)) >= len(own) / 2
-    return half
+        middle = (len(own) + 1) // 2
+        first[own[middle:]] = second[own[:middle]] = alone[own[1:]] = False
+    return [first, second, alone]
 
 
 def _spread(nll: FloatArray) -> float | None:
@@ -162,5 +167,6 @@ EXPERIMENT = Experiment(
         "held-out spread": _both("measured_spread"),
         "predicted": _both("predicted_sd"),
         "held-out ratio": _both("ratio"),
+        "ratio without repeats": lambda row: _number(row["unrepeated"]["ratio"]),
     },
 )
