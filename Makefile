@@ -67,7 +67,7 @@ roads: $(INSTALLED)
 
 learning: $(COMPLETE)
 	$(BIN)/boirl experiment maze-search --out results/maze-search
-	$(BIN)/boirl experiment maze-noise --out results/maze-noise
+	$(BIN)/boirl experiment maze-noise --trials 16 --out results/maze-noise
 	$(BIN)/boirl experiment fetch-search --out results/fetch-search
 	$(BIN)/boirl experiment fetch-solvers --out results/fetch-solvers
 
