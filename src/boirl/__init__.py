@@ -45,6 +45,7 @@ _HOMES = {
 }
 _MODULES = (
     "acquisitions",
+    "baselines",
     "environments",
     "errors",
     "experiments",
@@ -90,6 +91,7 @@ __all__ = [
     "recursive_logit_problem",
     "road_problem",
     "acquisitions",
+    "baselines",
     "environments",
     "errors",
     "experiments",
@@ -107,6 +109,7 @@ __all__ = [
 if TYPE_CHECKING:
     from boirl import (
         acquisitions,
+        baselines,
         environments,
         errors,
         experiments,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import math
 import sys
 import warnings
 from pathlib import Path
@@ -89,8 +92,35 @@ def problems() -> None:
 
 
 @app.command()
+def methods() -> None:
+    """List the methods that `boirl run --method` knows beside boirl's own."""
+    from boirl.baselines import BASELINES
+
+    table = Table("method", "what it is", "settings", box=None, header_style="bold")
+    for name, kind in BASELINES.items():
+        table.add_row(name, kind.summary, ", ".join(inspect.signature(kind).parameters))
+    console.print(table)
+
+
+@app.command()
 def run(
+    context: typer.Context,
     problem: Name,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            help="Another method than boirl's search, to compare with: one of `boirl methods`.",
+            show_default="boirl's search",
+        ),
+    ] = None,
+    iterations: Annotated[
+        int | None,
+        typer.Option(help="Iterations of --method.", show_default="the method's usual number"),
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(help="A setting of --method, such as reward=network (may be repeated)."),
+    ] = None,
     kernel: Annotated[
         str, typer.Option(help="rho-rbf (on the rho-projection), rbf or matern (on theta).")
     ] = "rho-rbf",
@@ -143,9 +173,20 @@ def run(
     from boirl.files import make_folder
     from boirl.study import Study
 
+    if method is None and (iterations is not None or setting):
+        raise InvalidInputError("--iterations and --setting belong to --method; name a method")
+    if method is not None:
+        given = [name for name in SEARCH_OPTIONS if _is_given(context, name)]
+        if given:
+            raise InvalidInputError(
+                f"--{given[0]} belongs to boirl's search, not to --method {method}; leave it out"
+            )
     chosen = _load(problem, demonstrations, bellman=bellman, data=data, box=box)
     if out is not None:
         make_folder(out)
+    if method is not None:
+        _run_baseline(chosen, method, iterations, _settings(setting), seed, out)
+        return
     search = Study(
         chosen,
         kernel=kernel,
@@ -180,6 +221,73 @@ def run(
     if out is not None:
         found.save(out / "rewards.npz")
         _draw(found, out)
+
+
+SEARCH_OPTIONS = (
+    "kernel",
+    "evaluations",
+    "storage",
+    "initial",
+    "study",
+    "acquisition",
+    "projection",
+)
+"""What `boirl run` takes for its own search alone."""
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _settings(given: list[str] | None) -> dict[str, Any]:
+    settings = {}
+    for text in given or []:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise InvalidInputError(f"the setting is {text!r}; expected name=value")
+        try:
+            settings[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            settings[name] = value
+    return settings
+
+
+def _run_baseline(
+    problem: Any,
+    method: str,
+    iterations: int | None,
+    settings: dict[str, Any],
+    seed: int,
+    out: Path | None,
+) -> None:
+    from boirl.baselines import Iterate, get
+    from boirl.files import save_figure
+    from boirl.plots import iterations as draw
+    from boirl.progress import SearchProgress
+
+    baseline = get(method, **settings)
+    total = iterations or baseline.usual_iterations
+    checkpoint = None if out is None else out / f"{method}.run"
+    if checkpoint is not None and checkpoint.exists():
+        errors.print(f"resuming from {checkpoint}", markup=False)
+    try:
+        with SearchProgress(total, enabled=True, what="iterations") as bar:
+
+            def tell(done: Iterate) -> None:
+                bar.advance(None if math.isnan(done.nll) else done.nll)
+
+            found = baseline.run(problem, total, seed, tell, checkpoint, bar.report)
+    except KeyboardInterrupt:
+        kept = "what was done is lost: there was no --out"
+        if checkpoint is not None:
+            kept = "run the same command again to resume"
+        errors.print(f"interrupted; {kept}", style="red", markup=False)
+        raise typer.Exit(130) from None
+    console.print(str(found), markup=False)
+    if out is not None:
+        paths = [*found.save(out), save_figure(draw(found), out / f"{method}.png")]
+        console.print("written: " + " ".join(map(str, paths)), markup=False)
 
 
 @app.command()
@@ -348,8 +456,8 @@ def experiment(
     name: Annotated[
         str,
         typer.Argument(
-            help="gridworld-efficiency (paper, Table 1), gridworld-set, shaping, many-parameters, "
-            "borlange-search, borlange-set, borlange-trips, maze-search (paper, Table 1), "
+            help="baselines (paper, Table 1), gridworld-efficiency, gridworld-set, shaping, many-parameters, "
+            "borlange-search, borlange-set, borlange-trips, birl-posterior, maze-search, "
             "maze-noise, fetch-search or fetch-solvers."
         ),
     ],

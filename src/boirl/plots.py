@@ -18,6 +18,7 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from boirl.baselines.base import BaselineRun
 from boirl.errors import InvalidInputError
 from boirl.files import save_figure
 from boirl.solutions import RewardSet
@@ -209,6 +210,38 @@ def convergence(found: RewardSet) -> Figure:
     axes.set_ylabel("NLL of the demonstrations")
     axes.set_title(f"{found.problem.name}: best NLL {found.best_nll:.4f}")
     figure.legend(loc="outside lower center", ncols=4, fontsize=9)
+    return figure
+
+
+def iterations(run: BaselineRun) -> Figure:
+    """The NLL of a baseline as it goes on and, where there are any, its samples or solutions."""
+    thetas = run.samples if run.samples is not None else run.solutions
+    two = thetas is not None and run.problem.box.dimension > 1
+    figure = Figure(figsize=(11.0 if two else 5.5, 4.2), layout="constrained")
+    panels = figure.subplots(1, 2 if two else 1, squeeze=False)[0]
+    axes, nll = panels[0], run.nll
+    numbers = np.arange(1, len(run) + 1)
+    axes.plot(numbers, nll, ".", color="0.7", label="current reward")
+    axes.plot(numbers, np.fmin.accumulate(nll), color="C0", label="best so far")
+    axes.set(xlabel="iteration", ylabel="NLL", title=f"{run.problem.name}: {run.method}")
+    if np.nanmin(nll) > 0 and np.nanmax(nll) > LOG_COLOURS_FROM * np.nanmin(nll):
+        axes.set_yscale("log")
+    axes.legend()
+    if two and thetas is not None:
+        box = run.problem.box
+        what = "samples" if run.samples is not None else "solutions"
+        alpha = 1.0 if len(thetas) < 100 else 0.15
+        panels[1].plot(thetas[:, 0], thetas[:, 1], "." if alpha < 1 else "o", alpha=alpha)
+        if run.problem.truth is not None:
+            panels[1].plot(*run.problem.truth[:2], "k*", markersize=12, label="truth")
+            panels[1].legend()
+        panels[1].set(
+            xlim=(box.low[0], box.high[0]),
+            ylim=(box.low[1], box.high[1]),
+            xlabel=box.names[0],
+            ylabel=box.names[1],
+            title=what,
+        )
     return figure
 
 

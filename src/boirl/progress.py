@@ -9,12 +9,12 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 
 class SearchProgress:
-    """A bar with the evaluations done, the best NLL and the time left; silent when disabled.
+    """A bar with what is done, the best NLL and the time left; silent when disabled.
 
     A second bar shows how far an evaluation is that says so.
     """
 
-    def __init__(self, total: int, enabled: bool) -> None:
+    def __init__(self, total: int, enabled: bool, what: str = "evaluations") -> None:
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -26,7 +26,7 @@ class SearchProgress:
         )
         self._total = total
         self._search = self._progress.add_task(
-            "evaluations", total=total, count=f"0/{total}", message="best NLL -"
+            what, total=total, count=f"0/{total}", message="best NLL -"
         )
         self._inner = self._progress.add_task(
             "evaluation", total=1.0, count="", message="", visible=False

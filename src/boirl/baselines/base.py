@@ -14,9 +14,9 @@ from typing import Any, ClassVar, overload
 import numpy as np
 
 from boirl.errors import BoirlError, InvalidInputError, StorageError
-from boirl.files import write_bytes
+from boirl.files import write_arrays, write_bytes
 from boirl.interrupts import deferred_interrupts
-from boirl.problem import Problem
+from boirl.problem import Problem, TabularProblem
 from boirl.rewards import RewardFamily
 from boirl.types import FloatArray, Report, silent
 
@@ -52,7 +52,11 @@ class Iterate:
     iteration: int = 0
 
 
-Callback = Callable[[Iterate], None]
+Callback = Callable[[Iterate], bool | None]
+"""Told of every iteration when it is done, of those before a break at the beginning.
+
+The run ends where it returns True.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +105,31 @@ class BaselineRun(Sequence[Iterate]):
             raise BoirlError(f"no iteration of {self.method} found a policy for its reward")
         return self.iterates[int(np.nanargmin(self.nll))]
 
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write what was found; return the paths.
+
+        `METHOD.csv` has a line an iteration; `METHOD.npz` the best theta with, where there are
+        any, samples, solutions, and the reward of each state that a network gives.
+        """
+        target = Path(folder)
+        names = self.problem.box.names if self.best.reward is None else ()
+        lines = [",".join(("iteration", "nll", "policies", "environment_steps", "seconds", *names))]
+        for one in self.iterates:
+            numbers = (one.iteration, one.nll, one.policies, one.environment_steps)
+            theta = one.theta if names else ()
+            lines.append(",".join(map(repr, (*numbers, round(one.seconds, 3), *theta))))
+        arrays = {"theta": np.array(self.best.theta), "nll": np.array(self.best.nll)}
+        for name in ("samples", "solutions"):
+            if getattr(self, name) is not None:
+                arrays[name] = getattr(self, name)
+        if self.best.reward is not None and isinstance(self.problem, TabularProblem):
+            best = np.array([self.best.theta])
+            arrays["rewards"] = self.problem.mdp.expected_rewards(self.best.reward, best)[0]
+        table, archive = target / f"{self.method}.csv", target / f"{self.method}.npz"
+        write_bytes(table, ("\n".join(lines) + "\n").encode())
+        write_arrays(archive, arrays)
+        return [table, archive]
+
     def __str__(self) -> str:
         last, best = self.iterates[-1], self.best
         lines = [
@@ -135,6 +164,7 @@ class Baseline(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    usual_iterations: ClassVar[int] = 100
 
     @abstractmethod
     def check(self, problem: Problem[Any]) -> None:
@@ -170,7 +200,7 @@ class Baseline(ABC):
             problem: What is to be explained.
             iterations: In all, those before a break included.
             seed: Seeds every random choice.
-            callback: Told of every iteration when it is done.
+            callback: See `Callback`.
             checkpoint: A file that keeps the run. Where it exists, the run goes on from there. Only
                 open files that you trust: they are pickled.
             report: Told how far a long iteration is.
@@ -185,6 +215,9 @@ class Baseline(ABC):
         key = f"{self!r}, seed {seed}, problem {problem.fingerprint()}"
         state, iterates = self._resume(path, key) or (self.begin(problem, seed), [])
         before = iterates[-1].seconds if iterates else 0.0
+        if callback is not None:
+            for done in iterates:
+                callback(done)
         began = saved = time.perf_counter()
         with deferred_interrupts() as interrupted:
             while len(iterates) < iterations:
@@ -192,16 +225,17 @@ class Baseline(ABC):
                 now = time.perf_counter()
                 done = replace(done, iteration=len(iterates) + 1, seconds=before + now - began)
                 iterates.append(replace(done, policy=None))
-                if callback is not None:
-                    callback(done)
-                    # The time of whoever is told is not the method's.
-                    began += time.perf_counter() - now
-                last = len(iterates) == iterations or interrupted()
+                enough = callback is not None and callback(done) is True
+                # The time of whoever is told is not the method's.
+                began += time.perf_counter() - now
+                last = enough or len(iterates) == iterations or interrupted()
                 if path is not None and (last or now - saved > SECONDS_BETWEEN_CHECKPOINTS):
                     _save(path, key, state, iterates)
                     saved = time.perf_counter()
                 if interrupted():
                     raise KeyboardInterrupt
+                if enough:
+                    break
         whole = BaselineRun(self.name, problem, tuple(iterates[:iterations]))
         return self.finish(problem, state, whole)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from boirl.errors import InvalidInputError
 from boirl.experiments import (
+    baselines,
     borlange_search,
     borlange_trips,
     fetch_search,
@@ -23,6 +24,7 @@ from boirl.experiments import (
 from boirl.experiments.trials import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
+    "baselines": baselines.EXPERIMENT,
     "gridworld-efficiency": gridworld_efficiency.EXPERIMENT,
     "gridworld-set": reward_set.GRIDWORLD,
     "many-parameters": many_parameters.EXPERIMENT,

@@ -1,0 +1,233 @@
+"""How soon does each method find a reward as good as the expert's? (Paper, Table 1, all rows.)
+
+One rule for all: the first iteration at which the ESOR of the best-NLL reward so far reaches that
+of the true reward, both exact. A trial ends there. The searches start from one theta of high NLL,
+as in the paper; the other methods where they start by themselves.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from boirl import baselines
+from boirl.experiments.trials import (
+    METHODS,
+    Experiment,
+    OnTrial,
+    Row,
+    check_methods,
+    hard_start,
+    quiet,
+    run_trials,
+    show_after,
+    times,
+    write_summary,
+)
+from boirl.problem import Problem
+from boirl.problems import load_problem
+from boirl.study import Study
+
+
+class Contest(NamedTuple):
+    """A problem, the NLL from which a start is hard, and evaluations of a search at most."""
+
+    problem: str
+    options: dict[str, Any]
+    hard_nll: float
+    evaluations: int
+
+
+CONTESTS = {
+    "gridworld": Contest("gridworld", {}, 90.0, 40),
+    "borlange narrow": Contest("borlange-virtual", {"box": "narrow"}, 160.0, 40),
+    "borlange wide": Contest("borlange-virtual", {"box": "wide"}, 300.0, 40),
+}
+
+BUDGETS: dict[str, tuple[str, dict[str, Any], int]] = {
+    "tpe": ("tpe", {}, 200),
+    "birl": ("birl", {}, 200),
+    "birl (PolicyWalk)": ("birl", {"sampler": "policy-walk"}, 1000),
+    "maxent": ("maxent", {}, 200),
+    "deep-maxent": ("deep-maxent", {}, 300),
+    "gcl": ("gcl", {}, 500),
+    "airl": ("airl", {}, 200),
+}
+"""Baseline, settings and iterations at most, by the name in tables."""
+
+PAPER = {
+    ("gridworld", "rho-rbf"): (0.7, 16.0),
+    ("gridworld", "rbf"): (0.5, 30.0),
+    ("gridworld", "matern"): (0.6, 22.2),
+    ("gridworld", "birl (PolicyWalk)"): (0.8, 630.5),
+    ("gridworld", "airl"): (0.7, 70.4),
+    ("gridworld", "gcl"): (0.4, 277.5),
+    ("borlange", "rho-rbf"): (1.0, 2.0),
+    ("borlange", "rbf"): (0.8, 9.5),
+    ("borlange", "matern"): (1.0, 5.6),
+    ("borlange", "birl (PolicyWalk)"): (0.8, 98.0),
+    ("borlange", "airl"): (1.0, 80.0),
+    ("borlange", "gcl"): (0.8, 375.0),
+}
+"""Share of trials that reached the expert and iterations until then, as published."""
+
+ALL = (*METHODS, *BUDGETS)
+
+
+class _Race:
+    """Judges the best reward so far after every iteration."""
+
+    def __init__(self, problem: Problem[Any]) -> None:
+        self.problem = problem
+        self.expert = problem.esor(np.array(problem.truth))
+        self.best = np.inf
+        self.reached: Row | None = None
+
+    def judge(self, iterate: baselines.Iterate) -> bool:
+        """Whether the best-NLL reward so far is as good as the expert's."""
+        if not iterate.nll < self.best:
+            return False
+        self.best = iterate.nll
+        policy = iterate.policy
+        esor = (
+            self.problem.esor(np.array(iterate.theta))
+            if policy is None
+            else self.problem.true_return(policy)
+        )
+        if esor < self.expert:
+            return False
+        self.reached = {
+            "iterations": iterate.iteration,
+            "policies": iterate.policies,
+            "environment_steps": iterate.environment_steps,
+            "seconds": iterate.seconds,
+        }
+        return True
+
+
+def run_trial(problem: Problem[Any], contest: str, method: str, seed: int) -> Row:
+    """Run a method until it is as good as the expert, or at its end."""
+    race = _Race(problem)
+    if method in METHODS:
+        _search(problem, race, CONTESTS[contest], method, seed)
+    else:
+        name, settings, budget = BUDGETS[method]
+        baselines.get(name, **settings).run(problem, budget, seed, race.judge)
+    return {
+        "contest": contest,
+        "problem": problem.fingerprint(),
+        "method": method,
+        "seed": seed,
+        "best_nll": race.best,
+        "reached": race.reached,
+    }
+
+
+def _search(problem: Problem[Any], race: _Race, contest: Contest, method: str, seed: int) -> None:
+    start = hard_start(problem, seed, contest.hard_nll)
+    study = Study(problem, seed=seed, initial=[start], **METHODS[method])
+    seconds = 0.0
+    for number in range(1, contest.evaluations + 1):
+        began = time.perf_counter()
+        found = study.run(number)
+        seconds += time.perf_counter() - began
+        theta, nll = tuple(found.thetas[-1].tolist()), float(found.nll[-1])
+        done = baselines.Iterate(theta, nll, policies=number, seconds=seconds, iteration=number)
+        if race.judge(done):
+            return
+
+
+def run(
+    out: Path,
+    methods: Sequence[str] = ALL,
+    seeds: Sequence[int] = tuple(range(10)),
+    contests: Sequence[str] = tuple(CONTESTS),
+    data: str | None = None,
+    on_trial: OnTrial = quiet,
+) -> list[Row]:
+    """Run every method on every problem; see `Experiment`.
+
+    Args:
+        out: Folder for the results.
+        methods: Some of `METHODS` and `BUDGETS`.
+        seeds: Of the trials.
+        contests: Some of `CONTESTS`.
+        data: Folder with the data of Borlange, by default the cache.
+        on_trial: Told of progress.
+    """
+    check_methods(methods, ALL)
+    check_methods(contests, CONTESTS)
+    wanted: dict[Hashable, Callable[[], Row]] = {}
+    for contest in contests:
+        name, options, *_ = CONTESTS[contest]
+        given = options if data is None or "borlange" not in name else {**options, "data": data}
+        problem = load_problem(name, **given)
+        for method in methods:
+            for seed in seeds:
+                key = (contest, problem.fingerprint(), method, seed)
+                wanted[key] = partial(run_trial, problem, contest, method, seed)
+    rows = run_trials(
+        out,
+        wanted,
+        lambda row: (row["contest"], row["problem"], row["method"], row["seed"]),
+        on_trial,
+    )
+    summary = [
+        summarise([row for row in rows if (row["contest"], row["method"]) == (contest, method)])
+        for contest in contests
+        for method in methods
+    ]
+    write_summary(out, summary)
+    return summary
+
+
+def summarise(rows: Sequence[Row]) -> Row:
+    """Share of trials that reached the expert, and what it took them, on average."""
+    contest, method = rows[0]["contest"], rows[0]["method"]
+    reached = [row["reached"] for row in rows if row["reached"] is not None]
+    costs = {
+        cost: float(np.mean([one[cost] for one in reached])) if reached else None
+        for cost in ("policies", "environment_steps", "seconds")
+    }
+    share, after = PAPER.get((contest.split()[0], method), (None, None))
+    return {
+        "contest": contest,
+        "method": method,
+        "trials": len(rows),
+        **times([row["reached"] and row["reached"]["iterations"] for row in rows]),
+        **costs,
+        "best_nll": float(np.mean([row["best_nll"] for row in rows])),
+        "paper_reached": share,
+        "paper_after": after,
+    }
+
+
+def _number(value: float | None, digits: int = 0) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def _paper(row: Row) -> str:
+    if row["paper_reached"] is None:
+        return "-"
+    return f"{row['paper_reached']:.0%} after {row['paper_after']:g}"
+
+
+EXPERIMENT = Experiment(
+    run,
+    {
+        "problem": lambda row: row["contest"],
+        "method": lambda row: row["method"],
+        "reached": lambda row: f"{row['reached']:.0%}",
+        "iterations": show_after,
+        "policies": lambda row: _number(row["policies"]),
+        "steps": lambda row: _number(row["environment_steps"]),
+        "seconds": lambda row: _number(row["seconds"], 1),
+        "NLL": lambda row: f"{row['best_nll']:.2f}",
+        "paper": _paper,
+    },
+)
