@@ -10,13 +10,14 @@ from inspect import signature
 from typing import Any
 
 from boirl.baselines.base import Baseline, BaselineRun, Callback, Iterate
+from boirl.baselines.birl import BIRL
 from boirl.baselines.deep_maxent import DeepMaxEnt
 from boirl.baselines.maxent import MaxEnt
 from boirl.baselines.random_search import RandomSearch
 from boirl.baselines.tpe import TPE
 from boirl.errors import InvalidInputError
 
-_KINDS: tuple[type[Baseline], ...] = (RandomSearch, TPE, MaxEnt, DeepMaxEnt)
+_KINDS: tuple[type[Baseline], ...] = (RandomSearch, TPE, MaxEnt, DeepMaxEnt, BIRL)
 BASELINES = {kind.name: kind for kind in _KINDS}
 
 __all__ = ["BASELINES", "Baseline", "BaselineRun", "Callback", "Iterate", "get"]

@@ -13,6 +13,8 @@ from scipy.stats import rankdata
 from boirl.types import FloatArray
 
 SHORTEST = 4
+TINY = 1e-12
+"""Variance of rank scores below which a chain has not moved."""
 
 
 def r_hat(chains: FloatArray) -> float:
@@ -25,7 +27,7 @@ def r_hat(chains: FloatArray) -> float:
     if halves is None:
         return float("nan")
     distances = np.abs(halves - np.median(halves))
-    return max(_ratio(_normalise_ranks(halves)), _ratio(_normalise_ranks(distances)))
+    return max(_ratio(numbers) for numbers in (halves, distances) if np.ptp(numbers) > 0.0)
 
 
 def effective_sample_size(chains: FloatArray) -> float:
@@ -68,12 +70,11 @@ def _normalise_ranks(chains: FloatArray) -> FloatArray:
 
 
 def _ratio(chains: FloatArray) -> float:
-    length = chains.shape[1]
-    within = chains.var(axis=1, ddof=1).mean()
-    between = chains.mean(axis=1).var(ddof=1)
-    if within == 0.0:
-        return float("inf") if between > 0.0 else float("nan")
-    return float(np.sqrt((length - 1.0) / length + between / within))
+    ranks = _normalise_ranks(chains)
+    length = ranks.shape[1]
+    within = ranks.var(axis=1, ddof=1).mean()
+    between = ranks.mean(axis=1).var(ddof=1)
+    return float(np.sqrt((length - 1.0) / length + between / max(within, TINY)))
 
 
 def _autocovariances(chains: FloatArray) -> FloatArray:
