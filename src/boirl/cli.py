@@ -456,9 +456,9 @@ def experiment(
     name: Annotated[
         str,
         typer.Argument(
-            help="baselines (paper, Table 1), gridworld-efficiency, gridworld-set, shaping, many-parameters, "
-            "borlange-search, borlange-set, borlange-trips, birl-posterior, maze-search, "
-            "maze-noise, fetch-search or fetch-solvers."
+            help="baselines (paper, Table 1), gridworld-efficiency, gridworld-set, "
+            "birl-posterior, shaping, many-parameters, borlange-search, borlange-set, "
+            "borlange-trips, maze-search, maze-noise, fetch-search or fetch-solvers."
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder for the results.")],

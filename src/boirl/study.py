@@ -211,7 +211,7 @@ class Study:
             wanted = "solved"
         projection = surrogate.projection
         # Roll-outs that will be joined by better ones are not worth a warning.
-        check = projection.is_saturated if wanted == "solved" else projection.warn_if_saturated
+        check = projection.warn_if_saturated if wanted == "uniform" else projection.is_saturated
         saturated = check(problem.box)
         if wanted == "uniform" or (wanted == "auto" and not saturated):
             return None

@@ -1,7 +1,6 @@
 """Small versions of the comparisons on roads, on generated towns."""
 
 import json
-import warnings
 
 import numpy as np
 import pytest
@@ -63,9 +62,7 @@ def test_the_real_trips_are_reported_with_groups_maps_and_files(tmp_path, monkey
     problems = {"borlange-real": problem, "borlange-recursive-logit": logit}
     monkeypatch.setattr(borlange_trips, "load_problem", lambda name, data: problems[name])
     monkeypatch.setattr("boirl.plots.EXACT_SECONDS", 1.0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", boirl.errors.SaturationWarning)
-        lines = run_experiment("borlange-trips", tmp_path, {"evaluations": 8})
+    lines = run_experiment("borlange-trips", tmp_path, {"evaluations": 8})
     assert [line["problem"] for line in lines] == list(problems)
     for name in problems:
         folder = tmp_path / name / "seed-0"

@@ -35,7 +35,7 @@ def test_a_projection_that_sees_nothing_warns_and_says_what_to_do(random_problem
     problem = random_problem(0, reward=reward)
     rollouts = sample_rollouts(problem, problem.demonstrations, 3, np.random.default_rng(0))
     flat = LogRho(problem, problem.demonstrations, rollouts)
-    with pytest.warns(SaturationWarning, match=r"5 of its 5 .*Take roll-outs from policies of"):
+    with pytest.warns(SaturationWarning, match=r"5 of its 5 .*Use rollouts='solved'"):
         assert flat.warn_if_saturated(problem.box)
 
 

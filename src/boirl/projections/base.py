@@ -104,12 +104,9 @@ class Projection(InputTransform):
         if saturated:
             flat = self._flat_coordinates(box)
             warnings.warn(
-                f"the projection is saturated: {flat} of its {self.dimension} "
-                f"coordinates change by less than {SATURATED_RANGE:g} over the whole box of "
-                "rewards, so the surrogate cannot tell rewards apart. The roll-outs are all much "
-                "worse, or much better, than the demonstrations. Take roll-outs from policies of "
-                "a few rewards instead of the uniform policy: a search adds those of the rewards "
-                "it has evaluated (unless rollouts='uniform'); for others pass "
+                f"the projection is saturated: {flat} of its {self.dimension} coordinates are the "
+                "same for all rewards, because the roll-outs are all much worse, or much better, "
+                "than the demonstrations. Use rollouts='solved', or roll-outs of better policies: "
                 "rollout_policies=[problem.policy(theta), ...]",
                 SaturationWarning,
                 stacklevel=5,
