@@ -10,6 +10,7 @@ from typing import Any
 from boirl.errors import InvalidInputError
 from boirl.experiments import (
     baselines,
+    birl_posterior,
     borlange_search,
     borlange_trips,
     fetch_search,
@@ -25,6 +26,7 @@ from boirl.experiments.trials import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
     "baselines": baselines.EXPERIMENT,
+    "birl-posterior": birl_posterior.EXPERIMENT,
     "gridworld-efficiency": gridworld_efficiency.EXPERIMENT,
     "gridworld-set": reward_set.GRIDWORLD,
     "many-parameters": many_parameters.EXPERIMENT,
