@@ -45,6 +45,17 @@ def test_a_run_writes_results_pictures_and_resumes(tmp_path):
     assert shown.stdout == str(found) + "\n"
 
 
+def test_another_method_runs_and_resumes(tmp_path):
+    arguments = ("run", "gridworld", "--method", "maxent", "--setting", "steps=20", "--out", "kept")
+    first = run(*arguments, "--iterations", "8", cwd=tmp_path)
+    assert first.returncode == 0, first.stderr
+    again = run(*arguments, "--iterations", "12", cwd=tmp_path)
+    assert "resuming from kept/maxent.run" in again.stderr
+    assert "12 iterations, 12 policy optimisations" in again.stdout
+    assert (tmp_path / "kept" / "maxent.png").stat().st_size > 10_000
+    assert "maxent" in run("methods").stdout
+
+
 def test_ctrl_c_says_how_to_resume(tmp_path):
     command = [sys.executable, "-c", "from boirl.cli import main; main()", "run", "gridworld"]
     command += ["--evaluations", "5000", "--storage", f"sqlite:///{tmp_path}/search.db"]
@@ -74,6 +85,11 @@ def test_ctrl_c_says_how_to_resume(tmp_path):
         (("run", "gridworld", "--initial", "9,0,0"), "steepness = 9"),
         (("run", "gridworld", "--initial", "a,b"), "numbers with commas"),
         (("run", "gridworld", "--bellman", "min"), "bellman is 'min'"),
+        (("run", "gridworld", "--method", "brl"), "there is no baseline 'brl'"),
+        (("run", "gridworld", "--method", "tpe", "--kernel", "rbf"), "--kernel belongs to"),
+        (("run", "gridworld", "--iterations", "5"), "belong to --method"),
+        (("run", "gridworld", "--method", "maxent", "--setting", "steps"), "expected name=value"),
+        (("run", "gridworld", "--method", "maxent", "--setting", "depth=1"), "no setting depth"),
         (("evaluate", "gridworld", "1,2"), "expected 3 numbers"),
         (("show", "no.npz"), "there is no file 'no.npz'"),
         (("experiment", "table-9", "--out", "x"), "there is no experiment 'table-9'"),

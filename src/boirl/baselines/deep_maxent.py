@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from boirl.baselines.base import Baseline, Iterate
-from boirl.baselines.learned_reward import LearnedReward, RewardKind
+from boirl.baselines.learned_reward import LearnedReward, RewardKind, check_kind
 from boirl.errors import InvalidInputError, SolverError
 from boirl.policies.explanation import explain
 from boirl.policies.tabular import TabularPolicy, expected_visits
@@ -55,6 +55,7 @@ class DeepMaxEnt(Baseline):
             raise InvalidInputError(
                 f"objective is {self.objective!r}; expected {' or '.join(get_args(Objective))}"
             )
+        check_kind(self.reward)
         if not self.learning_rate > 0.0:
             raise InvalidInputError(
                 f"learning_rate is {self.learning_rate}; expected a positive number"
