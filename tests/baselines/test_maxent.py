@@ -94,8 +94,9 @@ def test_a_network_explains_the_demonstrations(gridworld, objective):
 
 def test_a_network_on_roads_improves_and_its_reward_is_written(tmp_path):
     town = boirl.load_problem("road-network", n_links=200, seed=0, n_demonstrations=50)
-    run = baselines.get("deep-maxent").run(town, 60, seed=0)
-    assert run.best.nll < 0.9 * run.nll[0]
+    run = baselines.get("deep-maxent").run(town, 60, seed=1)
+    assert run.nll[0] > 1.4 * town.nll(town.truth)
+    assert run.best.nll < 1.01 * town.nll(town.truth)
     run.save(tmp_path)
     with np.load(tmp_path / "deep-maxent.npz") as arrays:
         assert arrays["rewards"].shape == (town.mdp.n_states, 1)

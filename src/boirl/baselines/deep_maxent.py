@@ -43,7 +43,7 @@ class DeepMaxEnt(Baseline):
 
     objective: Objective = "likelihood"
     hidden: tuple[int, ...] = (32, 32)
-    learning_rate: float = 0.01
+    learning_rate: float = 0.03
     weight_decay: float = 1e-4
     reward: RewardKind = "network"
 
