@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -30,6 +30,9 @@ an exact landscape unexplained."""
 
 SAMPLING_JITTER = 0.01 * NOISE_FLOOR
 """Added to the variance of sampled landscapes, lest their covariance be singular."""
+
+PREDICTED_AT_ONCE = 2048
+"""Thetas whose marginals are computed at once, for the memory that many roll-outs take."""
 
 RESOLVED = 0.25
 """The share of the standard deviation of the noise below which an improvement is not resolved."""
@@ -62,6 +65,7 @@ class FittedSurrogate:
     nll_se: FloatArray
     given_noise: Tensor
     unknown_noise: Tensor
+    _last_marginals: dict[bytes, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
 
     def posterior(
         self, thetas: FloatArray, observed: bool = False
@@ -75,11 +79,10 @@ class FittedSurrogate:
             observed: Whether the standard deviation is that of what an evaluation would tell, its
                 noise included, and not of the NLL itself.
         """
-        unit = self.box.to_unit(thetas)
-        with torch.no_grad(), single_thread():
-            mean, sd = (values.numpy() for values in self.marginals(torch.tensor(unit)))
+        mean, sd = self._marginals_at(thetas)
         if not observed:
             return self.output.back(mean, sd)
+        unit = self.box.to_unit(thetas)
         learned = self._learned_sd * self._noise.is_unknown(unit)
         centre, spread = self.output.back(mean, np.hypot(sd, learned))
         return centre, np.hypot(spread, np.sqrt(self._given_variances(unit)))
@@ -87,11 +90,19 @@ class FittedSurrogate:
     def interval(self, thetas: FloatArray, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """Lower and upper end of the interval that holds the NLL with a probability, each `n`."""
         half = float(norm.ppf(0.5 + 0.5 * level))
-        with torch.no_grad(), single_thread():
-            mean, sd = (
-                values.numpy() for values in self.marginals(torch.tensor(self.box.to_unit(thetas)))
-            )
+        mean, sd = self._marginals_at(thetas)
         return self.output.inverse(mean - half * sd), self.output.inverse(mean + half * sd)
+
+    def _marginals_at(self, thetas: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """`marginals` of thetas, which are remembered: several measures look at the same ones."""
+        key = thetas.tobytes()
+        if key not in self._last_marginals:
+            with torch.no_grad(), single_thread():
+                parts = torch.tensor(self.box.to_unit(thetas)).split(PREDICTED_AT_ONCE)
+                means, sds = zip(*map(self.marginals, parts), strict=True)
+            self._last_marginals.clear()
+            self._last_marginals[key] = torch.cat(means).numpy(), torch.cat(sds).numpy()
+        return self._last_marginals[key]
 
     def sample(self, thetas: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
         """Landscapes that the evaluations leave possible: `count x n` NLLs at thetas `n x d`."""

@@ -96,7 +96,8 @@ def run_trial(truth: Truth, search: str, seed: int, evaluations: int) -> Row:
         # Uniform roll-outs may be saturated; the search cures that.
         warnings.simplefilter("ignore", SaturationWarning)
         found = explore(problem, evaluations, seed=seed, initial=[start], **SEARCHES[search])
-    steps = range(5, evaluations + 1, 5)
+    steps = [*range(5, evaluations, 5), evaluations]
+    curve = [measure(found.first(count), truth) for count in steps]
     return {
         "problem": problem.fingerprint(),
         "search": search,
@@ -108,8 +109,8 @@ def run_trial(truth: Truth, search: str, seed: int, evaluations: int) -> Row:
         ),
         "excess": found.best_nll / truth.landscape.best_nll - 1.0,
         "behaviours_there_are": len(truth.behaviours),
-        "curve": [measure(found.first(count), truth) for count in steps],
-        **{f"final_{name}": value for name, value in measure(found, truth).items()},
+        "curve": curve,
+        **{f"final_{name}": value for name, value in curve[-1].items()},
     }
 
 

@@ -24,6 +24,9 @@ DENSE_ENTRIES = 200_000
 ENTRIES_AT_ONCE = 5_000_000
 """Rewards of so many transitions are held in memory; more thetas go in batches."""
 
+COMPARED_AT_ONCE = 500_000
+"""Returns that are compared at once: what fits the cache of a core."""
+
 NATS = 10.0
 """Log-probabilities that are closer to 0 than this are hardly compressed."""
 
@@ -102,11 +105,16 @@ class LogRho(Projection):
 
     def project(self, theta: Tensor) -> Tensor:
         returns = self._returns(theta.reshape(-1, theta.shape[-1]))
+        parts = returns.split(max(1, COMPARED_AT_ONCE // self._index.numel()))
+        log_rho = torch.cat([self._compare(part) for part in parts])
+        return log_rho.reshape(*theta.shape[:-1], self.dimension)
+
+    def _compare(self, returns: Tensor) -> Tensor:
+        """From the returns of all trajectories, `n x T`, to log rho, `n x K`."""
         sets = returns[:, self._index]
         if self._absent.any():
             sets = sets.masked_fill(self._absent, -torch.inf)
-        log_rho = sets[..., 0] - torch.logsumexp(sets, dim=-1)
-        return log_rho.reshape(*theta.shape[:-1], self.dimension)
+        return sets[..., 0] - torch.logsumexp(sets, dim=-1)
 
     def likeliest(self, box: Box) -> FloatArray | None:
         """Where the mean of the projection is highest, if it compares policies.
