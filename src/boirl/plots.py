@@ -230,8 +230,10 @@ def iterations(run: BaselineRun) -> Figure:
     if two and thetas is not None:
         box = run.problem.box
         what = "samples" if run.samples is not None else "solutions"
-        alpha = 1.0 if len(thetas) < 100 else 0.15
-        panels[1].plot(thetas[:, 0], thetas[:, 1], "." if alpha < 1 else "o", alpha=alpha)
+        few = len(thetas) < 100
+        style: dict[str, Any] = {"marker": "o"} if few else {"marker": ".", "alpha": 0.15}
+        # Solutions on the border of the box are drawn whole.
+        panels[1].plot(thetas[:, 0], thetas[:, 1], linestyle="", clip_on=not few, **style)
         if run.problem.truth is not None:
             panels[1].plot(*run.problem.truth[:2], "k*", markersize=12, label="truth")
             panels[1].legend()
