@@ -120,7 +120,8 @@ def _around_samples(
 def summarise_parameters(samples: FloatArray, box: Box) -> list[ParameterSummary]:
     """What samples of the posterior, `n x d`, say of each parameter."""
     low, median, high = np.quantile(samples, [0.025, 0.5, 0.975], axis=0)
-    shares = (high - low) / (0.95 * (box.high - box.low))
+    # Samples of a uniform posterior may happen to spread a little wider.
+    shares = np.minimum(1.0, (high - low) / (0.95 * (box.high - box.low)))
     rows = zip(box.names, low, median, high, shares, strict=True)
     return [ParameterSummary(name, *map(float, numbers)) for name, *numbers in rows]
 
