@@ -1,11 +1,14 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
+import boirl
 from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError
 from boirl.kernels import KERNELS, KernelSpec, get_kernel
-from boirl.projections import Identity, LogRho, sample_rollouts
+from boirl.projections import Identity, LogRho, Projection, sample_rollouts
 from boirl.surrogates import Surrogate
 
 SPECS = {
@@ -56,16 +59,52 @@ def test_the_posterior_is_that_of_botorch(surrogate, evaluations, elsewhere):
     np.testing.assert_allclose(sd, reference.variance[:, 0].sqrt(), rtol=1e-6)
 
 
-def test_the_kernel_written_out_is_that_of_gpytorch(surrogate):
-    kernel = surrogate.kernel
-    points = torch.tensor(np.random.default_rng(2).random((9, 4)))
+@pytest.mark.parametrize("detail", [0, 2])
+def test_the_kernel_written_out_is_that_of_gpytorch(surrogate, detail):
+    kernel = replace(surrogate.kernel, detail=detail)
+    points = torch.tensor(np.random.default_rng(2).random((9, 4 + detail)))
     with torch.no_grad():
-        module = kernel.build().double()
+        module = kernel.build(4).double()
         amplitudes = kernel.amplitudes(module)
         expected = module(points[:5], points).to_dense()
     torch.testing.assert_close(kernel.covariance(points[:5], points, amplitudes), expected)
     diagonal = kernel.covariance(points, points, amplitudes).diagonal()
     torch.testing.assert_close(kernel.variance(points, amplitudes), diagonal)
+
+
+def test_detail_is_added_where_the_projection_leaves_something_unexplained():
+    """A projection that sees one of two parameters, and landscapes of one and of both."""
+    box = boirl.LinearReward(np.eye(2), {"seen": (0.0, 1.0), "unseen": (0.0, 1.0)}).box
+
+    class First(Projection):
+        dimension = 1
+
+        def project(self, theta):
+            return theta[..., :1]
+
+    surrogate = Surrogate(get_kernel("rho-rbf"), First(), box, "linear")
+    rng = np.random.default_rng(0)
+    thetas, others = rng.random((25, 2)), rng.random((200, 2))
+
+    def one(theta):
+        return np.sin(4.0 * theta[:, 0])
+
+    def both(theta):
+        return one(theta) + 0.3 * np.cos(5.0 * theta[:, 1])
+
+    assert surrogate.fit_in_detail(thetas, one(thetas)).kernel.detail == 0
+    assert surrogate.fit_in_detail(thetas[:5], both(thetas[:5])).kernel.detail == 0
+    detailed = surrogate.fit_in_detail(thetas, both(thetas))
+    assert detailed.kernel.detail == 2
+    error = np.abs(detailed.posterior(others)[0] - both(others)).mean()
+    plain = surrogate.fit(thetas, both(thetas))
+    assert error < 0.2 * np.abs(plain.posterior(others)[0] - both(others)).mean()
+    low, high = detailed.interval(others)
+    assert ((low <= both(others)) & (both(others) <= high)).mean() > 0.9
+    # The written-out marginals are those of BoTorch's posterior, and groups see no detail.
+    reference = detailed.model.posterior(torch.tensor(others))
+    np.testing.assert_allclose(detailed.posterior(others)[0], reference.mean[:, 0].detach(), 1e-6)
+    assert detailed.latent(others).shape == (200, 1)
 
 
 def test_it_goes_through_the_evaluations_within_the_noise(surrogate, evaluations):

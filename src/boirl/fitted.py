@@ -122,7 +122,8 @@ class FittedSurrogate:
     def latent(self, thetas: FloatArray) -> FloatArray:
         """The points of the kernel's space, `n x K`, that thetas `n x d` stand for."""
         with torch.no_grad(), single_thread():
-            return self._to_latent(torch.tensor(self.box.to_unit(thetas))).numpy()
+            latent = self._to_latent(torch.tensor(self.box.to_unit(thetas)))
+            return latent[:, : self.projection.dimension].numpy()
 
     def marginals(self, unit: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and sd of the output, differentiable, at points `n x d` of the unit cube."""
@@ -218,11 +219,12 @@ class FittedSurrogate:
     def _floor(self) -> float:
         return float(self.model.likelihood.noise_covar.raw_noise_constraint.lower_bound)
 
-    def evidence(self) -> float:
+    def evidence(self, precise: bool = False) -> float:
         """Log probability of the evaluations' NLLs, comparable between scales.
 
         No more precise than the noise floor of the linear scale: what lies closer together than
-        that does not matter, though a logarithm may tell it apart.
+        that does not matter, though a logarithm may tell it apart. To compare kernels on one scale,
+        `precise` counts it, too.
         """
         latent, _, _ = self._solved
         covariance = self.kernel.covariance(latent, latent, self._amplitudes)
@@ -230,7 +232,7 @@ class FittedSurrogate:
         floor = NOISE_FLOOR * (self.nll.std() * np.exp(log_slopes) / self.output_scale) ** 2
         given = self.given_noise.numpy()
         learned = self.model.likelihood.noise.item() * self.unknown_noise.numpy()
-        noise = np.maximum(floor, learned + given)
+        noise = learned + given if precise else np.maximum(floor, learned + given)
         density = torch.distributions.MultivariateNormal(
             self._prior(latent),
             covariance.detach() + torch.diag(torch.tensor(noise)),
@@ -284,4 +286,5 @@ class FittedSurrogate:
         latent = self.projection.project(low + width * unit)
         if self.scale == "log":
             latent = self.projection.compress(latent)
-        return (latent - latent_low) / latent_width
+        scaled = (latent - latent_low) / latent_width
+        return torch.cat([scaled, unit], dim=-1) if self.kernel.detail else scaled

@@ -20,6 +20,8 @@ class Amplitudes(NamedTuple):
     stationary: float
     linear: float
     offset: float
+    detail: float = 0.0
+    detail_lengthscale: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -32,12 +34,15 @@ class KernelSpec:
         smoothness: `nu` of a Matern kernel (1.5 as in the paper, or 2.5); None for an RBF.
         linear: Whether a linear kernel is added, which finds the slope of the landscape from a
             handful of evaluations.
+        detail: Number of coordinates, the last ones, that are theta itself. An RBF on these is
+            added, for what the projection leaves unexplained.
     """
 
     name: str
     projected: bool
     smoothness: float | None = None
     linear: bool = False
+    detail: int = 0
 
     def __post_init__(self) -> None:
         if self.smoothness not in (None, 1.5, 2.5):
@@ -45,31 +50,52 @@ class KernelSpec:
                 f"the smoothness of a Matern kernel is {self.smoothness}; expected 1.5 or 2.5"
             )
 
-    def build(self) -> Kernel:
-        """The GPyTorch kernel on inputs scaled to the unit cube, one lengthscale for all."""
+    def build(self, dimension: int) -> Kernel:
+        """The GPyTorch kernel on inputs scaled to the unit cube, one lengthscale for all.
+
+        Args:
+            dimension: Of the inputs, those of the detail left out.
+        """
         # The priors are wide. They keep an amplitude or the lengthscale from running to 0 or
         # infinity on few evaluations, where a later warm start would find no slope to return by.
-        lengthscale = LogNormalPrior(loc=0.0, scale=1.5)
+        first = tuple(range(dimension)) if self.detail else None
+        options = {"lengthscale_prior": LogNormalPrior(0.0, 1.5), "active_dims": first}
         base: Kernel = (
-            RBFKernel(lengthscale_prior=lengthscale)
+            RBFKernel(**options)
             if self.smoothness is None
-            else MaternKernel(nu=self.smoothness, lengthscale_prior=lengthscale)
+            else MaternKernel(nu=self.smoothness, **options)
         )
-        kernel: Kernel = ScaleKernel(base, outputscale_prior=GammaPrior(2.0, 0.15))
+        kernel = _scaled(base)
         if self.linear:
-            linear = PolynomialKernel(power=1)
-            kernel = kernel + ScaleKernel(linear, outputscale_prior=GammaPrior(2.0, 0.15))
+            kernel = kernel + _scaled(PolynomialKernel(power=1, active_dims=first))
+        if self.detail:
+            last = tuple(range(dimension, dimension + self.detail))
+            detail = RBFKernel(lengthscale_prior=LogNormalPrior(0.0, 1.5), active_dims=last)
+            kernel = kernel + _scaled(detail)
         return kernel
 
     def amplitudes(self, kernel: Kernel) -> Amplitudes:
         """The hyperparameters of a kernel that `build` made, as plain numbers."""
-        stationary, linear = kernel.kernels if self.linear else (kernel, None)
-        return Amplitudes(
-            lengthscale=stationary.base_kernel.lengthscale.item(),
-            stationary=stationary.outputscale.item(),
-            linear=0.0 if linear is None else linear.outputscale.item(),
-            offset=0.0 if linear is None else linear.base_kernel.offset.item(),
-        )
+        stationary, *others = kernel.kernels if self.linear or self.detail else (kernel,)
+        found = {
+            "lengthscale": stationary.base_kernel.lengthscale.item(),
+            "stationary": stationary.outputscale.item(),
+            "linear": 0.0,
+            "offset": 0.0,
+        }
+        if self.linear:
+            linear = others.pop(0)
+            found |= {
+                "linear": linear.outputscale.item(),
+                "offset": linear.base_kernel.offset.item(),
+            }
+        if self.detail:
+            (detail,) = others
+            found |= {
+                "detail": detail.outputscale.item(),
+                "detail_lengthscale": detail.base_kernel.lengthscale.item(),
+            }
+        return Amplitudes(**found)
 
     def covariance(self, a: Tensor, b: Tensor, amplitudes: Amplitudes) -> Tensor:
         """What the GPyTorch kernel gives for latent points `n x K` and `m x K`: `n x m`.
@@ -77,9 +103,9 @@ class KernelSpec:
         Written out because a search spends most of its time here, and GPyTorch's general
         machinery costs several times the arithmetic at these sizes.
         """
+        (a, own), (b, other) = self._split(a), self._split(b)
         product = a @ b.mT
-        squared = a.square().sum(-1, keepdim=True) + b.square().sum(-1) - 2.0 * product
-        squared = squared.clamp_min(1e-30) / amplitudes.lengthscale**2
+        squared = _squared_distances(a, b, product).clamp_min(1e-30) / amplitudes.lengthscale**2
         if self.smoothness is None:
             stationary = torch.exp(-0.5 * squared)
         else:
@@ -91,12 +117,30 @@ class KernelSpec:
         covariance = amplitudes.stationary * stationary
         if self.linear:
             covariance = covariance + amplitudes.linear * (product + amplitudes.offset)
+        if self.detail:
+            apart = _squared_distances(own, other, own @ other.mT).clamp_min(0.0)
+            detail = torch.exp(-0.5 * apart / amplitudes.detail_lengthscale**2)
+            covariance = covariance + amplitudes.detail * detail
         return covariance
 
     def variance(self, at: Tensor, amplitudes: Amplitudes) -> Tensor:
         """The diagonal of `covariance(at, at)`: `n`."""
-        squared = at.square().sum(-1) + amplitudes.offset
-        return amplitudes.stationary + amplitudes.linear * squared
+        squared = self._split(at)[0].square().sum(-1) + amplitudes.offset
+        return amplitudes.stationary + amplitudes.detail + amplitudes.linear * squared
+
+    def _split(self, latent: Tensor) -> tuple[Tensor, Tensor]:
+        """The coordinates of the projection, and those of the detail."""
+        if not self.detail:
+            return latent, latent[..., :0]
+        return latent[..., : -self.detail], latent[..., -self.detail :]
+
+
+def _scaled(kernel: Kernel) -> Kernel:
+    return ScaleKernel(kernel, outputscale_prior=GammaPrior(2.0, 0.15))
+
+
+def _squared_distances(a: Tensor, b: Tensor, product: Tensor) -> Tensor:
+    return a.square().sum(-1, keepdim=True) + b.square().sum(-1) - 2.0 * product
 
 
 KERNELS = {

@@ -267,7 +267,7 @@ class RewardSet:
     def fitted(self) -> FittedSurrogate:
         """The Gaussian process, fitted to all evaluations that succeeded."""
         good = np.isfinite(self.nll)
-        return self.surrogate.fit(self.thetas[good], self.nll[good], nll_se=self.nll_se[good])
+        return self.surrogate.fit_in_detail(self.thetas[good], self.nll[good], self.nll_se[good])
 
     def __str__(self) -> str:
         close, near = len(self.indices_within(0.01)), len(self.indices_within(0.10))

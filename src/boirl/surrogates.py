@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -25,7 +26,7 @@ from boirl.prior import PriorMean, build_mean
 from boirl.projections.base import SATURATED_RANGE, Projection
 from boirl.threads import single_thread
 from boirl.types import Box, FloatArray
-from boirl.warping import SCALES, Compress, OutputScale, Scale
+from boirl.warping import SCALES, BesideTheta, Compress, OutputScale, Scale
 
 COLD_FIT_STEPS = 100
 WARM_FIT_STEPS = 15
@@ -36,6 +37,12 @@ and less probable where it does not."""
 NOISE_ODDS = 5.0
 """How much more probable, in nats, a smooth landscape under noise is beforehand than one so rugged
 that it passes through every evaluation."""
+
+DETAIL_FROM = 3
+"""Evaluations a parameter from which on a kernel on theta may be added."""
+
+DETAIL_ODDS = 5.0
+"""How much less probable that is beforehand, in nats."""
 
 CHOOSE_SCALE_FROM = 6
 CHOOSE_AGAIN = 1.5
@@ -107,6 +114,7 @@ class Surrogate:
         if scale == "log":
             inputs["compress"] = Compress(self.projection)
         inputs["scale"] = Normalize(self.projection.dimension, bounds=self._latent_ranges[scale])
+        chain = ChainedInputTransform(**inputs)
         with warnings.catch_warnings():
             # BoTorch warns of outputs that are all alike, which happens and does no harm.
             warnings.simplefilter("ignore", BotorchWarning)
@@ -118,8 +126,8 @@ class Surrogate:
                 outputs,
                 likelihood=build_likelihood(given_noise, floor, unknown),
                 mean_module=build_mean(self.prior_mean),
-                covar_module=self.kernel.build(),
-                input_transform=ChainedInputTransform(**inputs),
+                covar_module=self.kernel.build(self.projection.dimension),
+                input_transform=BesideTheta(chain) if self.kernel.detail else chain,
                 outcome_transform=Standardize(1),
             )
         with torch.no_grad():
@@ -172,6 +180,25 @@ class Surrogate:
         anew = self._fit(thetas, nll, nll_se, last, {})
         noise = anew.learns_noise and anew.evidence() + NOISE_ODDS > chosen.evidence()
         return anew if noise else chosen
+
+    def fit_in_detail(
+        self, thetas: FloatArray, nll: FloatArray, nll_se: FloatArray | None = None
+    ) -> FittedSurrogate:
+        """`fit`, with a kernel on theta beside that on the projection where this explains more.
+
+        A projection on few demonstrations and roll-outs does not tell all rewards apart, which
+        shows where evaluations are dense. For the answer of a search: while there are few
+        evaluations, generalising by the projection alone is what makes a search quick.
+        """
+        plain = self.fit(thetas, nll, nll_se=nll_se)
+        few = len(nll) < DETAIL_FROM * self.box.dimension
+        if few or not self.kernel.projected or self.prior_mean != "constant":
+            return plain
+        kernel = replace(self.kernel, detail=self.box.dimension)
+        detailed = Surrogate(kernel, self.projection, self.box, plain.scale)
+        fitted = detailed.fit(thetas, nll, nll_se=nll_se)
+        gain = fitted.evidence(precise=True) - plain.evidence(precise=True)
+        return fitted if gain > DETAIL_ODDS else plain
 
     def _fit(
         self,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
+import torch
 from botorch.models.transforms.input import InputTransform
 from torch import Tensor
 
@@ -83,3 +84,18 @@ class Compress(InputTransform):
     def transform(self, X: Tensor) -> Tensor:
         """Compress latent points `... x K`."""
         return self.projection.compress(X)
+
+
+class BesideTheta(InputTransform):
+    """Latent points with theta, in the unit cube, as further coordinates."""
+
+    def __init__(self, to_latent: InputTransform) -> None:
+        super().__init__()
+        self.transform_on_train = True
+        self.transform_on_eval = True
+        self.transform_on_fantasize = True
+        self.to_latent = to_latent
+
+    def transform(self, X: Tensor) -> Tensor:
+        """From points of the unit cube, `... x d`, to `... x (K + d)`."""
+        return torch.cat([self.to_latent(X), X], dim=-1)

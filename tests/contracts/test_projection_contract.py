@@ -106,7 +106,7 @@ def test_kernels_on_it_are_positive_semi_definite(projection, gridworld, kernel)
     low, high = projection.range_over(gridworld.box)
     latent = (projection.transform(gridworld.box.from_unit(unit)) - low) / (high - low)
     with torch.no_grad():
-        amplitudes = kernel.amplitudes(kernel.build())
+        amplitudes = kernel.amplitudes(kernel.build(projection.dimension))
     covariance = kernel.covariance(latent, latent, amplitudes)
     eigenvalues = torch.linalg.eigvalsh(covariance)
     assert float(eigenvalues.min()) >= -1e-10 * float(eigenvalues.max())
