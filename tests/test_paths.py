@@ -256,9 +256,15 @@ def test_a_camera_that_fails_is_told_in_one_line(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_camera_needs_an_environment_with_a_name(tmp_path):
+def test_a_function_that_takes_a_render_mode_is_asked_for_pictures(tmp_path):
+    problem = build_gym(lambda **options: Dot(**options))
+    film = paths.save_film(problem, [0.5], tmp_path / "film.gif", episodes=1, camera=True)
+    assert frames(film)[0].shape == (40, 60, 3)
+
+
+def test_a_camera_needs_an_environment_that_takes_a_render_mode(tmp_path):
     with pytest.raises(InvalidInputError, match=r"made by a function.*leave the camera out"):
-        paths.save_film(build_gym(Dot), [0.5], tmp_path / "film.gif", camera=True)
+        paths.save_film(build_gym(lambda: Dot()), [0.5], tmp_path / "film.gif", camera=True)
 
 
 def test_a_maze_without_graphics_is_told(problem, tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ observations.
 
 from __future__ import annotations
 
+import inspect
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -224,9 +225,18 @@ def _camera_env(problem: GymProblem, theta: FloatArray) -> Any:
     source = getattr(problem.simulator, "source", None)
     if isinstance(source, str):
         return gymnasium.make(source, render_mode="rgb_array")
+    if source is not None and _takes_render_mode(source):
+        return source(render_mode="rgb_array")
     raise InvalidInputError(
-        "the environment is made by a function, so that boirl cannot ask it for pictures; leave "
-        "the camera out"
+        "the environment is made by a function that takes no render_mode, so that boirl cannot ask "
+        "it for pictures; leave the camera out"
+    )
+
+
+def _takes_render_mode(function: Callable[..., Any]) -> bool:
+    parameters = inspect.signature(function).parameters
+    return "render_mode" in parameters or any(
+        one.kind == one.VAR_KEYWORD for one in parameters.values()
     )
 
 
