@@ -267,6 +267,7 @@ def _run_baseline(
     from boirl.progress import SearchProgress
 
     baseline = get(method, **settings)
+    baseline.check(problem)
     total = iterations or baseline.usual_iterations
     checkpoint = None if out is None else out / f"{method}.run"
     if checkpoint is not None and checkpoint.exists():
