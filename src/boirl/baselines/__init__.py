@@ -9,15 +9,17 @@ from __future__ import annotations
 from inspect import signature
 from typing import Any
 
+from boirl.baselines.airl import AIRL
 from boirl.baselines.base import Baseline, BaselineRun, Callback, Iterate
 from boirl.baselines.birl import BIRL
 from boirl.baselines.deep_maxent import DeepMaxEnt
+from boirl.baselines.gcl import GCL
 from boirl.baselines.maxent import MaxEnt
 from boirl.baselines.random_search import RandomSearch
 from boirl.baselines.tpe import TPE
 from boirl.errors import InvalidInputError
 
-_KINDS: tuple[type[Baseline], ...] = (RandomSearch, TPE, MaxEnt, DeepMaxEnt, BIRL)
+_KINDS: tuple[type[Baseline], ...] = (RandomSearch, TPE, MaxEnt, DeepMaxEnt, BIRL, GCL, AIRL)
 BASELINES = {kind.name: kind for kind in _KINDS}
 
 __all__ = ["BASELINES", "Baseline", "BaselineRun", "Callback", "Iterate", "get"]
