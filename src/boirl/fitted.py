@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import torch
 from botorch.models import SingleTaskGP
 from linear_operator.utils.cholesky import psd_safe_cholesky
+from linear_operator.utils.warnings import NumericalWarning
 from scipy.stats import norm
 from torch import Tensor
 
@@ -112,8 +114,7 @@ class FittedSurrogate:
             cross = self.kernel.covariance(at, latent, self._amplitudes)
             explained = cross @ inverse_factor.mT
             joint = self.kernel.covariance(at, at, self._amplitudes) - explained @ explained.mT
-            joint = joint + SAMPLING_JITTER * torch.eye(len(at), dtype=joint.dtype)
-            factor = psd_safe_cholesky(joint)
+            factor = _factorise(joint, joint.new_full((len(at),), SAMPLING_JITTER))
             drawn = torch.tensor(rng.standard_normal((count, len(at)))) @ factor.mT
             standardised = self._prior(at) + cross @ weights + drawn
             outputs = self.output_centre + self.output_scale * standardised
@@ -234,8 +235,7 @@ class FittedSurrogate:
         learned = self.model.likelihood.noise.item() * self.unknown_noise.numpy()
         noise = learned + given if precise else np.maximum(floor, learned + given)
         density = torch.distributions.MultivariateNormal(
-            self._prior(latent),
-            covariance.detach() + torch.diag(torch.tensor(noise)),
+            self._prior(latent), scale_tril=_factorise(covariance.detach(), torch.tensor(noise))
         )
         probability = float(density.log_prob(self.model.train_targets))
         return probability + float(log_slopes.sum()) - self.size * math.log(self.output_scale)
@@ -266,8 +266,7 @@ class FittedSurrogate:
             latent = self.model.eval().train_inputs[0]
             noisy = self.kernel.covariance(latent, latent, self._amplitudes)
             learned = self.model.likelihood.noise * self.unknown_noise
-            noisy = noisy + torch.diag(learned + self.given_noise)
-            factor = psd_safe_cholesky(noisy)
+            factor = _factorise(noisy, learned + self.given_noise)
             residual = self.model.train_targets - self._prior(latent)
             weights = torch.cholesky_solve(residual[:, None], factor)
             inverse = torch.linalg.solve_triangular(
@@ -288,3 +287,14 @@ class FittedSurrogate:
             latent = self.projection.compress(latent)
         scaled = (latent - latent_low) / latent_width
         return torch.cat([scaled, unit], dim=-1) if self.kernel.detail else scaled
+
+
+def _factorise(covariance: Tensor, noise: Tensor) -> Tensor:
+    """The Cholesky factor, `n x n`, of a covariance `n x n` with noise `n` on its diagonal.
+
+    Where amplitudes are so large that rounding makes it indefinite, a little jitter is added, below
+    the noise floor.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NumericalWarning)
+        return psd_safe_cholesky(covariance + torch.diag(noise))

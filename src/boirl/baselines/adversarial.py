@@ -118,6 +118,8 @@ class AdversarialBaseline(Baseline):
             raise InvalidInputError(
                 f"learning_rate is {self.learning_rate}; expected a positive number"
             )
+        if not self.hidden or min(self.hidden) < 1:
+            raise InvalidInputError(f"hidden is {self.hidden}; expected widths of layers")
 
     @abstractmethod
     def learner(self, problem: Problem[Any], seed: int) -> Learner:

@@ -32,7 +32,7 @@ from boirl.baselines.adversarial import AdversarialBaseline, Learner, Sample
 from boirl.baselines.learned_reward import LearnedReward, as_transitions
 from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError
-from boirl.problem import Problem
+from boirl.problem import Problem, check_ends
 from boirl.types import IntArray
 
 BISECTIONS = 20
@@ -145,6 +145,7 @@ class GCL(AdversarialBaseline):
 
     def learner(self, problem: Problem[Any], seed: int) -> Learner:
         reward = LearnedReward(problem, self.reward, seed, self.hidden)
+        check_ends(problem.demonstrations, reward.family)
         return Learner(reward, self.optimiser(reward))
 
     def improve(

@@ -19,6 +19,12 @@ from boirl.rewards.network import NetworkReward, ScaledInputs, TableInputs, perc
 RewardKind = Literal["theta", "network"]
 START_STREAM = 21
 
+JUMP_WIDTH = 0.1
+"""How far to each side a parameter is moved, as a share of its range, for the slope of rewards that
+only jump with it: a threshold has no derivative."""
+
+TRIED_THETAS = 8
+
 
 def check_kind(kind: str) -> None:
     """Refuse what is neither kind of reward."""
@@ -68,6 +74,7 @@ class LearnedReward:
             self.unit = as_float64(start).requires_grad_()
             self.family: RewardFamily = problem.reward
             self.parameters = [self.unit]
+            self.jumping = _without_derivative(problem)
         else:
             inputs = state_inputs(problem)
             network = perceptron(inputs.size, hidden, torch.Generator().manual_seed(seed))
@@ -76,7 +83,13 @@ class LearnedReward:
 
     def __call__(self, transitions: Transitions) -> Tensor:
         """Rewards `T`, differentiable in `parameters`."""
-        return self.family(self._theta()[None], transitions)[0]
+        if isinstance(self.family, NetworkReward):
+            return self.family(torch.ones((1, 1), dtype=torch.float64), transitions)[0]
+        rewards = self.family(self._theta(self.unit)[None], transitions)[0]
+        for index in self.jumping:
+            change = self.unit[index] - self.unit[index].detach()
+            rewards = rewards + change * self._slope(index, transitions)
+        return rewards
 
     def after_step(self) -> None:
         """Bring theta back into the box, where a step of the optimiser has left it."""
@@ -93,8 +106,27 @@ class LearnedReward:
             return self.family.frozen(), (1.0,)
         return None, tuple(self.box.from_unit(self.unit.detach().numpy()).tolist())
 
-    def _theta(self) -> Tensor:
-        if self.kind == "network":
-            return torch.ones(1, dtype=torch.float64)
+    def _theta(self, unit: Tensor) -> Tensor:
         low, high = as_float64(self.box.low), as_float64(self.box.high)
-        return low + (high - low) * self.unit
+        return low + (high - low) * unit
+
+    def _slope(self, index: int, transitions: Transitions) -> Tensor:
+        """Slope of the rewards by one coordinate of the unit cube, across their jumps."""
+        with torch.no_grad():
+            ends = self.unit.repeat(2, 1)
+            ends[0, index] -= JUMP_WIDTH
+            ends[1, index] += JUMP_WIDTH
+            ends.clamp_(0.0, 1.0)
+            below, above = self.family(self._theta(ends), transitions)
+            return (above - below) / (ends[1, index] - ends[0, index])
+
+
+def _without_derivative(problem: Problem[Any]) -> list[int]:
+    """Parameters by which the demonstrations' rewards have no derivative, at several thetas."""
+    drawn = np.random.default_rng(0).random((TRIED_THETAS, problem.box.dimension))
+    thetas = as_float64(problem.box.from_unit(drawn)).requires_grad_()
+    rewards = problem.reward(thetas, as_transitions(problem.demonstrations))
+    if not rewards.requires_grad:
+        return list(range(problem.box.dimension))
+    (slopes,) = torch.autograd.grad(rewards.square().sum(), thetas)
+    return torch.nonzero(slopes.abs().sum(dim=0) == 0.0).flatten().tolist()

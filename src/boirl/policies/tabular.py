@@ -95,8 +95,8 @@ def expected_visits(
         discount: What a visit counts for less at each step.
     """
     backwards = discount * mdp.chain(policy.probabilities).T
-    now = visits = start
-    for _ in range(steps - 1):
-        now = backwards @ now
+    now, visits = start, np.zeros_like(start)
+    for _ in range(steps):
         visits = visits + now
+        now = backwards @ now
     return visits
