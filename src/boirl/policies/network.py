@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -59,6 +59,15 @@ class NetworkPolicy:
             raise InvalidInputError(
                 f"the policy has {found} outputs; {type(self.actions).__name__} expects "
                 f"{self.actions.size}"
+            )
+
+    def check_shapes(self, shapes: Sequence[tuple[int, ...]], activation: str) -> None:
+        """Refuse to be the start of a network with other layers."""
+        found = [weight.shape for weight in self.weights]
+        if found != list(shapes) or self.activation != activation:
+            raise InvalidInputError(
+                f"the policy to start from has {self.activation} layers of shapes {found}; "
+                f"expected {activation} layers of shapes {list(shapes)}"
             )
 
     def outputs(self, observations: FloatArray) -> FloatArray:

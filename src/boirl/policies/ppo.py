@@ -1,17 +1,14 @@
-"""Proximal policy optimisation for vectorised simulators, many runs at once.
+"""Proximal policy optimisation for vectorised simulators.
 
-Small networks on small batches spend their time between the sums, not in them. All runs of a theta
-are therefore trained together: their weights are stacked along a first axis and every operation
-works on all of them. Nothing else is shared, so that each run is what it would be alone, up to
-rounding.
+Small networks on small batches spend their time between the sums, not in them. Gradients are
+therefore written out: those of the networks in `actor_critic`, those of the loss here.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -21,8 +18,8 @@ from torch import Tensor
 from boirl.environments.simulator import VectorSimulator
 from boirl.errors import InvalidInputError, SolverError
 from boirl.policies.actions import CensoredGaussian, UniformMixture
+from boirl.policies.actor_critic import ACTIVATION, ACTOR, CRITIC, ActorCritic, Float32
 from boirl.policies.network import NetworkPolicy
-from boirl.policies.replicas import Float32, Replicas
 from boirl.policies.solver import Report, Run, Solver, Task, silent
 from boirl.threads import single_thread
 
@@ -31,7 +28,7 @@ ADAM_EPSILON = 1e-5
 
 @dataclass(frozen=True)
 class VectorPPO(Solver):
-    """PPO on a `VectorSimulator`. Defaults solve the point mass maze in two to three seconds.
+    """PPO on a `VectorSimulator`. Defaults solve the point mass maze in one to two seconds.
 
     Args:
         steps: Of the environment, in all; the budget is the same for every theta.
@@ -73,28 +70,22 @@ class VectorPPO(Solver):
         return self.steps
 
     def solve(self, task: Task, run: Run, report: Report = silent) -> NetworkPolicy:
-        return self.solve_all(task, [run], report)[0]
-
-    def solve_all(
-        self, task: Task, runs: Sequence[Run], report: Report = silent
-    ) -> list[NetworkPolicy]:
         if not isinstance(task.simulator, VectorSimulator):
             raise InvalidInputError(
                 f"VectorPPO learns on vectorised simulators, found "
                 f"{type(task.simulator).__name__}; for a Gymnasium environment use boirl.PPO"
             )
-        with single_thread():
-            return self._train(task, runs, report)
+        with single_thread(), torch.no_grad():
+            return self._train(task, run, report)
 
-    def _train(self, task: Task, runs: Sequence[Run], report: Report) -> list[NetworkPolicy]:
-        learner = _Learner(self, task.simulator, runs)
-        experience = _Experience(self, task, [run.seed for run in runs])
+    def _train(self, task: Task, run: Run, report: Report) -> NetworkPolicy:
+        learner = _Learner(self, task.simulator, run)
+        experience = _Experience(self, task, run.seed)
         iterations = max(1, self.steps // (self.copies * self.rollout))
         for iteration in range(iterations):
             learner.set_rate(self.learning_rate * (1.0 - iteration / iterations))
-            batch = experience.gather(learner)
-            learner.update(batch, experience.generators)
-            mean = float(batch.mean_reward)
+            batch, mean = experience.gather(learner)
+            learner.update(batch, experience.rng)
             report((iteration + 1) / iterations, f"mean reward {mean:.3f}")
             if not math.isfinite(mean):
                 raise SolverError(
@@ -102,76 +93,74 @@ class VectorPPO(Solver):
                     f"{(iteration + 1) * self.copies * self.rollout} steps; check that the "
                     "reward is finite wherever the environment goes"
                 )
-        return learner.policies()
+        return learner.policy()
 
 
-class _Batch(NamedTuple):
-    """Experience of `E` runs, `N` steps each."""
+class Batch(NamedTuple):
+    """Experience of `N` steps: what was seen and done, and what came of it, `N` first."""
 
     observations: Tensor
     actions: Tensor
     advantages: Tensor
     returns: Tensor
-    mean_reward: float
+    log_prob: Tensor
+
+    def parts(self, order: Tensor, count: int) -> list[Batch]:
+        """So many parts of the steps in an order."""
+        columns = (column[order].chunk(count) for column in self)
+        return [Batch(*part) for part in zip(*columns, strict=True)]
 
 
 class _Experience:
-    """Copies of the environment, `E x copies`, and the steps they make."""
+    """Copies of the environment, and the steps they make."""
 
-    def __init__(self, settings: VectorPPO, task: Task, seeds: Sequence[int]) -> None:
+    def __init__(self, settings: VectorPPO, task: Task, seed: int) -> None:
         self.settings = settings
         self.task = task
-        self.generators = [np.random.default_rng(seed) for seed in seeds]
+        self.rng = np.random.default_rng(seed)
         # Copies begin at different ages, so that a batch holds all parts of an episode.
-        copies = settings.copies
-        self.ages = np.tile(np.arange(copies) * task.horizon // copies, (len(seeds), 1))
-        self.states = np.stack([task.simulator.reset(copies, rng) for rng in self.generators])
+        self.ages = np.arange(settings.copies) * task.horizon // settings.copies
+        self.states = task.simulator.reset(settings.copies, self.rng)
 
-    def gather(self, learner: _Learner) -> _Batch:
-        settings, simulator = self.settings, self.task.simulator
-        runs, copies, steps = len(self.generators), settings.copies, settings.rollout
-        actor, critic = learner.actor.in_numpy(), learner.critic.in_numpy()
-        sd = np.exp(learner.log_sd.detach().numpy())
-        shape = (steps, runs, copies)
+    def gather(self, learner: _Learner) -> tuple[Batch, float]:
+        """A batch, and the mean reward in it."""
+        simulator, steps = self.task.simulator, self.settings.rollout
+        actor = learner.networks.actor_in_numpy()
+        shape = (steps, self.settings.copies)
         observed = np.empty((*shape, simulator.observation_size))
-        acted = np.empty((*shape, len(simulator.action_low)), dtype=np.float32)
         followed = np.empty_like(observed)
-        ended = np.zeros(shape, dtype=bool)
+        noise = self.rng.standard_normal((*shape, len(simulator.action_low)), dtype=np.float32)
+        acted = noise * learner.networks.parts.log_sd.exp().numpy()
+        ended = np.empty(shape, dtype=bool)
         for t in range(steps):
-            observed[t] = self._observe()
-            mean = actor(learner.scaled(observed[t]))
-            noise = np.stack([rng.standard_normal(mean.shape[1:]) for rng in self.generators])
-            acted[t] = mean + sd * noise.astype(np.float32)
-            flat = self.states.reshape(runs * copies, -1)
-            moved = simulator.step(flat, acted[t].reshape(runs * copies, -1))
-            self.states = moved.reshape(self.states.shape)
-            followed[t] = self._observe()
+            observed[t] = simulator.observe(self.states)
+            acted[t] += actor(learner.scaled(observed[t]))
+            self.states = simulator.step(self.states, acted[t])
+            followed[t] = simulator.observe(self.states)
             ended[t] = self._restart_old()
         rewards = self._rewards(observed, acted, followed)
-        values = critic(learner.scaled(_by_run(observed)))[..., 0]
-        next_values = critic(learner.scaled(_by_run(followed)))[..., 0]
-        differences = rewards + self.task.gamma * _by_step(next_values, steps)
-        advantages = self._advantages(differences - _by_step(values, steps), ended)
-        return _Batch(
-            observations=torch.from_numpy(learner.scaled(_by_run(observed))),
-            actions=torch.from_numpy(_by_run(acted)),
-            advantages=torch.from_numpy(_by_run(advantages.astype(np.float32))),
-            returns=torch.from_numpy(_by_run(advantages.astype(np.float32)) + values),
-            mean_reward=float(rewards.mean()),
+        seen = torch.from_numpy(learner.scaled(observed).reshape(-1, observed.shape[-1]))
+        actions = torch.from_numpy(acted.reshape(len(seen), -1))
+        outputs = learner.networks.forward(seen)[-1]
+        values = outputs[CRITIC, :, 0].numpy().reshape(shape)
+        next_values = learner.values(followed)
+        differences = rewards + self.task.gamma * next_values - values
+        advantages = self._advantages(differences, ended).astype(np.float32)
+        batch = Batch(
+            observations=seen,
+            actions=actions,
+            advantages=torch.from_numpy(advantages.reshape(-1)),
+            returns=torch.from_numpy((advantages + values).reshape(-1)),
+            log_prob=learner.log_prob(outputs[ACTOR], actions),
         )
-
-    def _observe(self) -> NDArray[np.float64]:
-        runs, copies = self.ages.shape
-        seen = self.task.simulator.observe(self.states.reshape(runs * copies, -1))
-        return np.asarray(seen).reshape(runs, copies, -1)
+        return batch, float(rewards.mean())
 
     def _restart_old(self) -> NDArray[np.bool_]:
         self.ages += 1
         old = self.ages >= self.task.horizon
-        for run, rng in enumerate(self.generators):
-            if old[run].any():
-                self.states[run, old[run]] = self.task.simulator.reset(int(old[run].sum()), rng)
-        self.ages[old] = 0
+        if old.any():
+            self.states[old] = self.task.simulator.reset(int(old.sum()), self.rng)
+            self.ages[old] = 0
         return old
 
     def _rewards(
@@ -186,7 +175,7 @@ class _Experience:
     def _advantages(
         self, differences: NDArray[np.float64], ended: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
-        """Generalised advantages, `steps x E x copies`. The horizon cuts traces, not values."""
+        """Generalised advantages, `steps x copies`. The horizon cuts traces, not values."""
         decay = self.task.gamma * self.settings.trace
         advantages = np.empty_like(differences)
         trace = np.zeros_like(differences[0])
@@ -197,28 +186,21 @@ class _Experience:
 
 
 class _Learner:
-    """Actors and critics of `E` runs, stacked, with one optimiser for all."""
+    """The networks, and what changes them."""
 
-    def __init__(
-        self, settings: VectorPPO, simulator: VectorSimulator, runs: Sequence[Run]
-    ) -> None:
+    def __init__(self, settings: VectorPPO, simulator: VectorSimulator, run: Run) -> None:
         self.settings, self.simulator = settings, simulator
         self.centre, self.scale = simulator.observation_centre, simulator.observation_scale
-        sizes = (simulator.observation_size, settings.hidden, settings.hidden)
+        hidden, actions = settings.hidden, len(simulator.action_low)
+        sizes = (simulator.observation_size, hidden, hidden, actions)
         # A stream of its own, so that a warm start changes nothing but the actor.
-        generators = [np.random.default_rng([run.seed, 1]) for run in runs]
-        outputs = len(simulator.action_low)
-        self.actor = Replicas.orthogonal((*sizes, outputs), 0.01, generators)
-        self.critic = Replicas.orthogonal((*sizes, 1), 1.0, generators)
-        for number, run in enumerate(runs):
-            if run.warm_start is not None:
-                self.actor.overwrite(number, run.warm_start)
-        # Also where the actor is not new: it has to explore what another reward calls for.
-        self.log_sd = torch.full((len(runs), 1, outputs), settings.initial_log_sd)
-        self.log_sd.requires_grad_()
-        self.parameters = [*self.actor.parameters, *self.critic.parameters, self.log_sd]
+        rng = np.random.default_rng([run.seed, 1])
+        self.networks = ActorCritic(sizes, settings.initial_log_sd, rng)
+        if run.warm_start is not None:
+            # Not its standard deviations: it has to explore what another reward calls for.
+            self.networks.start_from(run.warm_start)
         self.optimiser = torch.optim.Adam(
-            self.parameters, lr=settings.learning_rate, eps=ADAM_EPSILON, fused=True
+            [self.networks.vector], lr=settings.learning_rate, eps=ADAM_EPSILON, fused=True
         )
 
     def set_rate(self, rate: float) -> None:
@@ -228,84 +210,66 @@ class _Learner:
     def scaled(self, observations: NDArray[np.float64]) -> Float32:
         return ((observations - self.centre) / self.scale).astype(np.float32)
 
-    def update(self, batch: _Batch, generators: Sequence[np.random.Generator]) -> None:
-        with torch.no_grad():
-            before = self._log_prob(batch.observations, batch.actions)
-        count = batch.actions.shape[1]
-        rows = torch.arange(len(generators))[:, None]
+    def values(self, observations: NDArray[np.float64]) -> Float32:
+        """What the critic expects at observations `... x k`."""
+        seen = torch.from_numpy(self.scaled(observations).reshape(-1, observations.shape[-1]))
+        outputs = self.networks.forward(seen)[-1]
+        return outputs[CRITIC, :, 0].numpy().reshape(observations.shape[:-1])
+
+    def log_prob(self, mean: Tensor, actions: Tensor) -> Tensor:
+        """Log density of actions `N x m`, up to a constant, `N`."""
+        log_sd = self.networks.parts.log_sd
+        deviation = (actions - mean) * torch.exp(-log_sd)
+        return -0.5 * deviation.square().sum(dim=-1) - log_sd.sum()
+
+    def update(self, batch: Batch, rng: np.random.Generator) -> None:
+        gradient = self.networks.vector.grad
+        assert gradient is not None
         for _ in range(self.settings.epochs):
-            order = torch.from_numpy(np.stack([rng.permutation(count) for rng in generators]))
-            for part in order.chunk(self.settings.minibatches, dim=1):
-                chosen = (rows, part)
-                loss = self._loss(
-                    batch.observations[chosen],
-                    batch.actions[chosen],
-                    batch.advantages[chosen],
-                    batch.returns[chosen],
-                    before[chosen],
-                )
-                self.optimiser.zero_grad()
-                loss.backward()
-                self._clip_gradients()
+            order = torch.from_numpy(rng.permutation(len(batch.actions)))
+            for part in batch.parts(order, self.settings.minibatches):
+                self.differentiate(part)
+                norm = float(torch.linalg.vector_norm(gradient))
+                gradient.mul_(min(1.0, self.settings.gradient_norm / (norm + 1e-6)))
                 self.optimiser.step()
 
-    def _loss(
-        self,
-        observations: Tensor,
-        actions: Tensor,
-        advantages: Tensor,
-        returns: Tensor,
-        before: Tensor,
-    ) -> Tensor:
-        settings = self.settings
-        centred = advantages - advantages.mean(dim=1, keepdim=True)
-        normalised = centred / (advantages.std(dim=1, keepdim=True) + 1e-8)
-        ratio = torch.exp(self._log_prob(observations, actions) - before)
-        clipped = ratio.clamp(1.0 - settings.clip, 1.0 + settings.clip)
-        gain = torch.minimum(ratio * normalised, clipped * normalised)
-        values = self.critic(observations)[..., 0]
-        error = (returns - values).square()
-        # A mean over steps and a sum over runs: no run sees another's gradient.
-        return (settings.value_weight * error - gain).mean(dim=1).sum()
+    def differentiate(self, batch: Batch) -> None:
+        """Write the slopes of the loss on a batch by all parameters.
 
-    def _log_prob(self, observations: Tensor, actions: Tensor) -> Tensor:
-        mean = self.actor(observations)
-        deviation = (actions - mean) * torch.exp(-self.log_sd)
-        return (-0.5 * deviation.square() - self.log_sd).sum(dim=-1)
+        With the ratio `r` of the densities of an action now and then, and advantages `A` of mean 0
+        and deviation 1, the loss is the mean of `-min(r A, clip(r) A)`, and of the critic's squared
+        error times its weight.
+        """
+        count, log_sd = len(batch.actions), self.networks.parts.log_sd
+        outputs = self.networks.forward(batch.observations)
+        precision = torch.exp(-log_sd)
+        deviation = (batch.actions - outputs[-1][ACTOR]).mul_(precision)
+        squares = deviation.square()
+        ratio = (-0.5 * squares.sum(dim=-1) - log_sd.sum()).sub_(batch.log_prob).exp_()
+        advantages = batch.advantages - batch.advantages.mean()
+        advantages = advantages / (advantages.std() + 1e-8)
+        gain = ratio * advantages
+        # Beyond the clip, nothing is gained by going further.
+        bounded = ratio.clamp(1.0 - self.settings.clip, 1.0 + self.settings.clip)
+        counts = gain <= bounded.mul_(advantages)
+        push = gain.mul_(counts).mul_(-1.0 / count).unsqueeze(-1)
+        slope = torch.zeros_like(outputs[-1])
+        torch.mul(push * precision, deviation, out=slope[ACTOR])
+        error = outputs[-1][CRITIC, :, 0] - batch.returns
+        slope[CRITIC, :, 0] = error.mul_(2.0 * self.settings.value_weight / count)
+        torch.sum(push * squares.sub_(1.0), dim=0, out=self.networks.slopes.log_sd)
+        self.networks.backward(batch.observations, outputs, slope)
 
-    def _clip_gradients(self) -> None:
-        gradients = [p.grad for p in self.parameters if p.grad is not None]
-        squares = torch.stack([g.square().flatten(1).sum(dim=1) for g in gradients]).sum(dim=0)
-        share = (self.settings.gradient_norm / (squares.sqrt() + 1e-6)).clamp(max=1.0)
-        for gradient in gradients:
-            gradient.mul_(share[:, None, None])
-
-    def policies(self) -> list[NetworkPolicy]:
+    def policy(self) -> NetworkPolicy:
         simulator = self.simulator
-        actions = UniformMixture(
-            CensoredGaussian(tuple(simulator.action_low), tuple(simulator.action_high)),
-            self.settings.uniform_share,
+        return NetworkPolicy(
+            *self.networks.actor_arrays(),
+            activation=ACTIVATION,
+            actions=UniformMixture(
+                CensoredGaussian(tuple(simulator.action_low), tuple(simulator.action_high)),
+                self.settings.uniform_share,
+            ),
+            log_sd=self.networks.parts.log_sd.double().numpy(),
+            centre=self.centre,
+            scale=self.scale,
         )
-        log_sd = self.log_sd.detach().numpy().astype(np.float64)
-        return [
-            NetworkPolicy(
-                *self.actor.arrays(run),
-                activation=self.actor.activation,
-                actions=actions,
-                log_sd=log_sd[run, 0],
-                centre=self.centre,
-                scale=self.scale,
-            )
-            for run in range(len(log_sd))
-        ]
-
-
-def _by_run(values: NDArray[Any]) -> NDArray[Any]:
-    """From `steps x E x copies x ...` to `E x (steps copies) x ...`."""
-    swapped = np.swapaxes(values, 0, 1)
-    return np.ascontiguousarray(swapped.reshape(swapped.shape[0], -1, *swapped.shape[3:]))
-
-
-def _by_step(values: NDArray[Any], steps: int) -> NDArray[Any]:
-    """From `E x (steps copies)` to `steps x E x copies`."""
-    return np.swapaxes(values.reshape(len(values), steps, -1), 0, 1)
