@@ -41,6 +41,9 @@ that it passes through every evaluation."""
 DETAIL_FROM = 3
 """Evaluations a parameter from which on a kernel on theta may be added."""
 
+DETAIL_ODDS = 5.0
+"""How much less probable that is beforehand, in nats."""
+
 CHOOSE_SCALE_FROM = 6
 CHOOSE_AGAIN = 1.5
 """With fewer evaluations the scale is linear; with half as many more it is chosen anew, and so is
@@ -194,8 +197,8 @@ class Surrogate:
         kernel = replace(self.kernel, detail=self.box.dimension)
         detailed = Surrogate(kernel, self.projection, self.box, plain.scale)
         fitted = detailed.fit(thetas, nll, nll_se=nll_se)
-        explains_more = fitted.evidence(precise=True) > plain.evidence(precise=True)
-        return fitted if explains_more else plain
+        gain = fitted.evidence(precise=True) - plain.evidence(precise=True)
+        return fitted if gain > DETAIL_ODDS else plain
 
     def _fit(
         self,
