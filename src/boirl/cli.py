@@ -473,7 +473,18 @@ def experiment(
     ] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option(help="rho-rbf, rbf, matern or random (may be repeated).", show_default="all"),
+        typer.Option(
+            help="rho-rbf, rbf, matern, random or another of the experiment (may be repeated).",
+            show_default="all",
+        ),
+    ] = None,
+    problem: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Of baselines: gridworld, 'borlange narrow', 'borlange wide', maze or fetch (may "
+            "be repeated).",
+            show_default="all",
+        ),
     ] = None,
     demonstrations: DemonstrationFile = None,
     data: Data = None,
@@ -485,6 +496,7 @@ def experiment(
         "seeds": None if trials is None else range(trials),
         "evaluations": evaluations,
         "methods": method,
+        "problems": problem,
         "demonstrations": demonstrations,
         "data": None if data is None else str(data.resolve()),
     }

@@ -33,9 +33,6 @@ an exact landscape unexplained."""
 SAMPLING_JITTER = 0.01 * NOISE_FLOOR
 """Added to the variance of sampled landscapes, lest their covariance be singular."""
 
-PREDICTED_AT_ONCE = 2048
-"""Thetas whose marginals are computed at once, for the memory that many roll-outs take."""
-
 RESOLVED = 0.25
 """The share of the standard deviation of the noise below which an improvement is not resolved."""
 
@@ -100,10 +97,11 @@ class FittedSurrogate:
         key = thetas.tobytes()
         if key not in self._last_marginals:
             with torch.no_grad(), single_thread():
-                parts = torch.tensor(self.box.to_unit(thetas)).split(PREDICTED_AT_ONCE)
-                means, sds = zip(*map(self.marginals, parts), strict=True)
+                projected = self.projection.project_many(torch.tensor(thetas))
+                at = self._scaled(projected, torch.tensor(self.box.to_unit(thetas)))
+                mean, sd = self._marginals_of(at)
             self._last_marginals.clear()
-            self._last_marginals[key] = torch.cat(means).numpy(), torch.cat(sds).numpy()
+            self._last_marginals[key] = mean.numpy(), sd.numpy()
         return self._last_marginals[key]
 
     def sample(self, thetas: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
@@ -128,7 +126,10 @@ class FittedSurrogate:
 
     def marginals(self, unit: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and sd of the output, differentiable, at points `n x d` of the unit cube."""
-        at = self._to_latent(unit)
+        return self._marginals_of(self._to_latent(unit))
+
+    def _marginals_of(self, at: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and sd of the output at latent points."""
         latent, weights, inverse_factor = self._solved
         cross = self.kernel.covariance(at, latent, self._amplitudes)
         explained = (cross @ inverse_factor.mT).square().sum(dim=-1)
@@ -281,8 +282,12 @@ class FittedSurrogate:
         return box_low, box_high - box_low, low, high - low
 
     def _to_latent(self, unit: Tensor) -> Tensor:
-        low, width, latent_low, latent_width = self._scaling
-        latent = self.projection.project(low + width * unit)
+        low, width, _, _ = self._scaling
+        return self._scaled(self.projection.project(low + width * unit), unit)
+
+    def _scaled(self, latent: Tensor, unit: Tensor) -> Tensor:
+        """Inputs of the kernel: what thetas project to, scaled, beside themselves for a detail."""
+        _, _, latent_low, latent_width = self._scaling
         if self.scale == "log":
             latent = self.projection.compress(latent)
         scaled = (latent - latent_low) / latent_width

@@ -62,6 +62,15 @@ def test_arrays_lists_and_tensors_give_the_same(projection, thetas):
     assert torch.equal(projection.transform(thetas.tolist()), expected)
 
 
+def test_many_thetas_in_parts_are_the_same(projection, thetas, monkeypatch):
+    monkeypatch.setattr("boirl.projections.base.PROJECTED_AT_ONCE", 4)
+    expected = projection.project(thetas)
+    torch.testing.assert_close(projection.project_many(thetas), expected, rtol=1e-12, atol=1e-12)
+    assert projection.project_many(thetas.clone()) is projection.project_many(thetas)
+    thetas[0] += 0.1
+    assert not torch.equal(projection.project_many(thetas)[0], expected[0])
+
+
 def test_gradients_match_finite_differences(projection, thetas):
     assert torch.autograd.gradcheck(projection.transform, thetas.clone().requires_grad_())
 

@@ -11,7 +11,7 @@ from boirl.experiments import baselines, run_experiment
 
 def test_methods_race_to_the_expert(tmp_path):
     options = {
-        "contests": ("gridworld",),
+        "problems": ("gridworld",),
         "methods": ("rho-rbf", "maxent", "deep-maxent"),
         "seeds": (100,),
     }
@@ -32,7 +32,7 @@ def test_methods_race_to_the_expert(tmp_path):
 
 def test_a_method_that_does_not_get_there_has_no_costs(tmp_path, monkeypatch):
     monkeypatch.setitem(baselines.BUDGETS, "tpe", ("tpe", {}, 1))
-    options = {"contests": ("gridworld",), "methods": ("tpe",), "seeds": (3,)}
+    options = {"problems": ("gridworld",), "methods": ("tpe",), "seeds": (3,)}
     (line,) = run_experiment("baselines", tmp_path, options)
     assert (line["reached"], line["iterations"], line["policies"]) == ("0%", "-", "-")
 
@@ -42,7 +42,7 @@ def test_a_method_that_does_not_apply_says_so(tmp_path, monkeypatch):
         raise InvalidInputError("birl needs known dynamics")
 
     monkeypatch.setattr("boirl.baselines.maxent.MaxEnt.check", refuse)
-    options = {"contests": ("gridworld",), "methods": ("maxent",), "seeds": (0, 1)}
+    options = {"problems": ("gridworld",), "methods": ("maxent",), "seeds": (0, 1)}
     (line,) = run_experiment("baselines", tmp_path, options)
     assert line["reached"] == "does not apply"
 
@@ -51,4 +51,4 @@ def test_wrong_names_are_told(tmp_path):
     with pytest.raises(InvalidInputError, match="there is no method gail"):
         run_experiment("baselines", tmp_path, {"methods": ("gail",)})
     with pytest.raises(InvalidInputError, match="there is no problem mars"):
-        run_experiment("baselines", tmp_path, {"contests": ("mars",)})
+        run_experiment("baselines", tmp_path, {"problems": ("mars",)})

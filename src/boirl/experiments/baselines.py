@@ -1,9 +1,10 @@
 """How soon does each method find a reward as good as the expert's? (Paper, Table 1, all rows.)
 
 One rule for all: the first iteration at which the ESOR of the best-NLL reward so far reaches that
-of the true reward, both exact, or within 2 % of it by roll-outs in the maze. A trial ends there, so
-that seconds and policies are those it took. The searches start from one theta of high NLL,
-as in the paper; the other methods where they start by themselves.
+of the true reward, both exact; or, by roll-outs where policies are learned, comes within 2 % of it
+in the maze and 5 % in Fetch-Reach. A trial ends there, so that seconds and policies are those it
+took. The searches start from one theta of high NLL, as in the paper; the other methods where they
+start by themselves.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ CONTESTS = {
     "borlange narrow": Contest("borlange-virtual", {"box": "narrow"}, 160.0),
     "borlange wide": Contest("borlange-virtual", {"box": "wide"}, 300.0),
     "maze": Contest("point-mass-maze", {}, 500.0, 0.02),
+    "fetch": Contest("fetch-reach", {}, 2.0, 0.05),
 }
 
 BUDGETS: dict[str, tuple[str, dict[str, Any], int]] = {
@@ -183,7 +185,7 @@ def run(
     out: Path,
     methods: Sequence[str] = ALL,
     seeds: Sequence[int] = tuple(range(10)),
-    contests: Sequence[str] = tuple(CONTESTS),
+    problems: Sequence[str] = tuple(CONTESTS),
     data: str | None = None,
     on_trial: OnTrial = quiet,
 ) -> list[Row]:
@@ -193,18 +195,18 @@ def run(
         out: Folder for the results.
         methods: Some of `METHODS` and `BUDGETS`.
         seeds: Of the trials.
-        contests: Some of `CONTESTS`.
+        problems: Some of `CONTESTS`.
         data: Folder with the data of Borlange, by default the cache.
         on_trial: Told of progress.
     """
     check_methods(methods, ALL)
-    unknown = sorted(set(contests) - set(CONTESTS))
+    unknown = sorted(set(problems) - set(CONTESTS))
     if unknown:
         raise InvalidInputError(
             f"there is no problem {', '.join(unknown)}; expected some of {'; '.join(CONTESTS)}"
         )
     wanted: dict[Hashable, Callable[[], Row]] = {}
-    for contest in contests:
+    for contest in problems:
         name, options, *_ = CONTESTS[contest]
         given = options if data is None or "borlange" not in name else {**options, "data": data}
         problem = load_problem(name, **given)
@@ -220,7 +222,7 @@ def run(
     )
     summary = [
         summarise([row for row in rows if (row["contest"], row["method"]) == (contest, method)])
-        for contest in contests
+        for contest in problems
         for method in methods
     ]
     write_summary(out, summary)

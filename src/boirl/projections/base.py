@@ -17,6 +17,9 @@ from boirl.types import Box, FloatArray
 RANGE_POINTS = 1024
 SATURATED_RANGE = 1e-6
 
+PROJECTED_AT_ONCE = 2048
+"""Thetas that are projected at once, for the memory that many roll-outs take."""
+
 
 class Projection(InputTransform):
     """`transform(theta[... x d]) -> z[... x K]`: differentiable, float64, no policy is solved.
@@ -33,6 +36,7 @@ class Projection(InputTransform):
         self.transform_on_eval = True
         self.transform_on_fantasize = True
         self._last: tuple[Tensor, Tensor] | None = None
+        self._many: tuple[Tensor, Tensor] | None = None
 
     def transform(self, X: Any) -> Tensor:
         """Project thetas `... x d` to `... x K`; the same once more, as in a fit, costs nothing."""
@@ -42,6 +46,17 @@ class Projection(InputTransform):
         if self._last is None or not torch.equal(self._last[0], theta):
             self._last = theta.clone(), self.project(theta)
         return self._last[1]
+
+    def project_many(self, theta: Tensor) -> Tensor:
+        """`project`, without slopes, for `n x d` thetas that may well be asked for again.
+
+        Measures of a search look at the same ones after every few evaluations.
+        """
+        if self._many is None or not torch.equal(self._many[0], theta):
+            with torch.no_grad():
+                parts = [self.project(part) for part in theta.split(PROJECTED_AT_ONCE)]
+            self._many = theta.clone(), torch.cat(parts)
+        return self._many[1]
 
     @abstractmethod
     def project(self, theta: Tensor) -> Tensor:
