@@ -3,7 +3,7 @@
 With a uniform prior over the box, the probability of theta given `N` demonstrations goes with
 `exp(-N * NLL(theta))`; rewards without a policy have probability 0. Two samplers:
 
-- `"policy-walk"`: one chain on a grid, from neighbour to neighbour (Ramachandran and Amir 2007).
+- `"policy-walk"`: on a grid, from neighbour to neighbour (Ramachandran and Amir 2007).
 - `"differential-evolution"`: several chains that learn the shape of the posterior from where all of
   them have been (ter Braak and Vrugt 2008), here with a kernel density beside the differences.
 """
@@ -85,7 +85,7 @@ class _State:
     unit: FloatArray
     log_likelihood: FloatArray
     lesson: _Lesson | None = None
-    known: dict[bytes, FloatArray] = field(default_factory=dict)
+    known: dict[bytes, float] = field(default_factory=dict)
     history: list[FloatArray] = field(default_factory=list)
     accepted: int = 0
     policies: int = 0
@@ -100,13 +100,14 @@ class BIRL(Baseline):
 
     Args:
         sampler: `"differential-evolution"` or `"policy-walk"`.
-        chains: Of `"differential-evolution"`; the other has a single one.
+        chains: By default 10, or one of `"policy-walk"`, as published. Several walks go side by side
+            and know nothing of each other, but R-hat tells whether they agree.
         step: Distance of neighbours on the grid of `"policy-walk"`, as a share of the range. What
             was solved there once is not solved again.
     """
 
     sampler: Sampler = "differential-evolution"
-    chains: int = 10
+    chains: int | None = None
     step: float = 0.05
 
     name: ClassVar[str] = "birl"
@@ -118,7 +119,7 @@ class BIRL(Baseline):
             raise InvalidInputError(
                 f"sampler is {self.sampler!r}; expected one of {', '.join(get_args(Sampler))}"
             )
-        if self.chains < 1:
+        if self.chains is not None and self.chains < 1:
             raise InvalidInputError(f"chains is {self.chains}; expected at least 1")
         if not 0.0 < self.step <= 0.5:
             raise InvalidInputError(f"step is {self.step}; expected a share of up to 0.5")
@@ -132,11 +133,13 @@ class BIRL(Baseline):
 
     def begin(self, problem: Problem[Any], seed: int) -> _State:
         rng, dimension = np.random.default_rng(seed), problem.box.dimension
-        if self.sampler == "policy-walk":
-            return _State(rng, self._on_grid(rng.random((1, dimension))), np.array([-np.inf]))
-        starts = rng.random((self.chains, dimension))
+        walks = self.sampler == "policy-walk"
+        starts = rng.random((self.chains or (1 if walks else 10), dimension))
+        nowhere = np.full(len(starts), -np.inf)
+        if walks:
+            return _State(rng, self._on_grid(starts), nowhere)
         lesson = _Lesson.of(rng.random((FIRST_STATES * dimension, dimension)), rng)
-        return _State(rng, starts, np.full(self.chains, -np.inf), lesson)
+        return _State(rng, starts, nowhere, lesson)
 
     def advance(self, problem: Problem[Any], state: _State, report: Report) -> Iterate:
         steps = len(state.history)
@@ -174,10 +177,11 @@ class BIRL(Baseline):
     def _propose(self, state: _State) -> tuple[FloatArray, FloatArray]:
         """Where chains might go, `c x d`, and the log odds that the way back is proposed, `c`."""
         if state.lesson is None:
-            proposed = state.unit.copy()
-            coordinate = state.rng.integers(proposed.shape[1])
-            proposed[:, coordinate] += state.rng.choice((-1.0, 1.0)) / self._points
-            return self._on_grid(proposed), np.zeros(1)
+            proposed, walks = state.unit.copy(), len(state.unit)
+            coordinates = state.rng.integers(proposed.shape[1], size=walks)
+            signs = state.rng.choice((-1.0, 1.0), size=walks)
+            proposed[np.arange(walks), coordinates] += signs / self._points
+            return self._on_grid(proposed), np.zeros(walks)
         steps, (chains, dimension) = len(state.history), state.unit.shape
         # Ever more rarely; in between, these are Markov chains whose distribution is exactly the
         # posterior. Where the number of steps is a power of two, all samples are of one of them.
@@ -199,15 +203,20 @@ class BIRL(Baseline):
         state.accepted += int(goes.sum())
 
     def _log_likelihood(self, problem: Problem[Any], state: _State, unit: FloatArray) -> FloatArray:
-        key = unit.tobytes()
-        if key in state.known:
-            return state.known[key]
+        if state.lesson is not None:
+            return self._solve(problem, state, unit)
+        keys = [point.tobytes() for point in unit]
+        new = {key: point for key, point in zip(keys, unit, strict=True) if key not in state.known}
+        if new:
+            solved = self._solve(problem, state, np.stack(list(new.values())))
+            state.known |= dict(zip(new, solved.tolist(), strict=True))
+        return np.array([state.known[key] for key in keys])
+
+    def _solve(self, problem: Problem[Any], state: _State, unit: FloatArray) -> FloatArray:
         nll = problem.nll_batch(problem.box.from_unit(unit))
         state.policies += len(unit) * problem.policies_an_evaluation
         likelihood = -len(problem.demonstrations) * nll
         likelihood[~np.isfinite(likelihood)] = IMPOSSIBLE
-        if state.lesson is None:
-            state.known[key] = likelihood
         return likelihood
 
     @property

@@ -28,11 +28,12 @@ def landscape_fit(found: RewardSet, count: int = 2000, seed: int = 0) -> Landsca
 def landscape_error(found: RewardSet, thetas: FloatArray, exact: FloatArray) -> LandscapeFit:
     """Compare the posterior with exact NLLs, `n`, at thetas `n x d`; NaNs are left out."""
     known = np.isfinite(exact)
-    mean, _ = found.posterior(thetas[known])
-    low, high = found.fitted.interval(thetas[known])
-    inside = (low <= exact[known]) & (exact[known] <= high)
+    mean, _ = found.posterior(thetas)
+    low, high = found.fitted.interval(thetas)
+    inside = (low <= exact) & (exact <= high)
     return LandscapeFit(
-        rmse=float(np.sqrt(np.mean((mean - exact[known]) ** 2))), coverage=float(inside.mean())
+        rmse=float(np.sqrt(np.mean((mean - exact)[known] ** 2))),
+        coverage=float(inside[known].mean()),
     )
 
 
