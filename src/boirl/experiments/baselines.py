@@ -65,7 +65,7 @@ CONTESTS = {
 BUDGETS: dict[str, tuple[str, dict[str, Any], int]] = {
     "tpe": ("tpe", {}, 200),
     "birl": ("birl", {}, 200),
-    "birl (PolicyWalk)": ("birl", {"sampler": "policy-walk"}, 1000),
+    "birl (PolicyWalk)": ("birl", {"sampler": "policy-walk", "chains": 4}, 1000),
     "maxent": ("maxent", {}, 200),
     "deep-maxent": ("deep-maxent", {}, 300),
     "gcl": ("gcl", {}, 500),
