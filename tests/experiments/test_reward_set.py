@@ -102,6 +102,13 @@ def test_the_worst_of_a_measure_is_the_highest_error_and_the_lowest_share(on_gri
     assert (line["reached"], line["after_mean"]) == (0.5, 7.0)
 
 
+def test_a_set_that_no_theta_is_in_has_no_measure(on_gridworld):
+    row = trials(on_gridworld[0])["random"]
+    line = reward_set.summarise([{**row, "final_f1_ratio": None}] * 2)
+    assert line["f1_ratio_mean"] is line["f1_ratio_worst"] is None
+    assert EXPERIMENTS["gridworld-set"].columns["not rejected"](line) == "-"
+
+
 def test_an_unknown_method_is_named_before_anything_is_run(tmp_path, monkeypatch):
     monkeypatch.setattr(reward_set, "explore", None)
     with pytest.raises(InvalidInputError, match="there is no method ucb; expected some of rho-rbf"):

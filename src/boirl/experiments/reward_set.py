@@ -82,8 +82,10 @@ def measure(found: RewardSet, truth: Truth) -> Row:
     }
     for name, (tolerance, absolute) in tolerances.items():
         own = set_fit(found, landscape, tolerance, absolute)
-        row[f"f1_{name}"] = own.f1
-        row[f"precision_{name}"], row[f"recall_{name}"] = own.precision, own.recall
+        # Many demonstrations leave a set so small that no theta of the landscape is in it.
+        exists = landscape.within(tolerance, absolute).any()
+        for part in ("f1", "precision", "recall"):
+            row[f"{part}_{name}"] = getattr(own, part) if exists else None
     row["behaviours"] = behaviours_found(found, truth.behaviours) / len(truth.behaviours)
     return row
 
@@ -195,9 +197,10 @@ def summarise(rows: Sequence[Row]) -> Row:
         "excess_mean": float(np.mean([row["excess"] for row in rows])),
     }
     for name in MEASURES:
-        values = [row[f"final_{name}"] for row in rows]
-        line[f"{name}_mean"] = float(np.mean(values))
-        line[f"{name}_worst"] = float(max(values) if name in LOWER_IS_BETTER else min(values))
+        values = [row[f"final_{name}"] for row in rows if row[f"final_{name}"] is not None]
+        worst = max if name in LOWER_IS_BETTER else min
+        line[f"{name}_mean"] = float(np.mean(values)) if values else None
+        line[f"{name}_worst"] = float(worst(values)) if values else None
     return line
 
 
@@ -205,7 +208,9 @@ COLUMNS = {
     "method": lambda row: row["method"],
     "F1 at 10 %": lambda row: f"{row['f1_10_mean']:.3f}",
     "at 1 %": lambda row: f"{row['f1_1_mean']:.3f}",
-    "not rejected": lambda row: f"{row['f1_ratio_mean']:.3f}",
+    "not rejected": lambda row: (
+        "-" if row["f1_ratio_mean"] is None else f"{row['f1_ratio_mean']:.3f}"
+    ),
     "RMSE": lambda row: f"{row['rmse_mean']:.2f}",
     "in 95 % intervals": lambda row: f"{row['coverage_mean']:.1%}",
     "behaviours": lambda row: f"{row['behaviours_mean']:.0%}",
