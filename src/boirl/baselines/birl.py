@@ -100,8 +100,8 @@ class BIRL(Baseline):
 
     Args:
         sampler: `"differential-evolution"` or `"policy-walk"`.
-        chains: By default 10, or one of `"policy-walk"`, as published. Several walks know nothing of
-            each other, but R-hat tells whether they agree.
+        chains: By default 10, or one of `"policy-walk"`, as published. Several walks know nothing
+            of each other, but R-hat tells whether they agree.
         step: Distance of neighbours on the grid of `"policy-walk"`, as a share of the range. What
             was solved there once is not solved again.
     """
