@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 INSTALLED := .venv/.installed
 COMPLETE := .venv/.complete
 
-.PHONY: help demo test lint format bench bench-learning experiments roads learning clean
+.PHONY: help demo test lint format bench bench-learning experiments roads learning set rivals clean
 
 help:
 	@echo "make demo         search on Gridworld; a table, and pictures in demo/"
@@ -20,6 +20,8 @@ help:
 	@echo "make experiments  the comparison on Gridworld, into results/ (fifteen minutes)"
 	@echo "make bench-learning  policy optimisations against those of others (half an hour)"
 	@echo "make learning     the searches in the maze and with the robot arm, into results/ (two hours)"
+	@echo "make set          how much of the set of rewards searches know, into results/ (two hours)"
+	@echo "make rivals       all other methods beside the search, into results/ (some hours)"
 	@echo "make roads        the comparison and the real trips of Borlange, into results/ (half an hour)"
 	@echo ""
 	@echo "The Borlange data come from the cache (boirl data borlange --from ...), or from a folder:"
@@ -70,6 +72,16 @@ learning: $(COMPLETE)
 	$(BIN)/boirl experiment maze-noise --trials 16 --out results/maze-noise
 	$(BIN)/boirl experiment fetch-search --out results/fetch-search
 	$(BIN)/boirl experiment fetch-solvers --out results/fetch-solvers
+
+set: $(INSTALLED)
+	$(BIN)/boirl experiment gridworld-set --out results/gridworld-set
+	$(BIN)/boirl experiment borlange-set --out results/borlange-set $(if $(DATA),--data $(DATA))
+	$(BIN)/boirl experiment shaping --out results/shaping
+	$(BIN)/boirl experiment many-parameters --out results/many-parameters
+
+rivals: $(COMPLETE)
+	$(BIN)/boirl experiment baselines --out results/baselines $(if $(DATA),--data $(DATA))
+	$(BIN)/boirl experiment birl-posterior --out results/birl-posterior
 
 bench-learning: $(COMPLETE)
 	$(BIN)/python benchmarks/maze_speed.py --out results/bench

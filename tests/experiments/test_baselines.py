@@ -18,7 +18,7 @@ def test_methods_race_to_the_expert(tmp_path):
     lines = run_experiment("baselines", tmp_path, options)
     assert [line["method"] for line in lines] == ["rho-rbf", "maxent", "deep-maxent"]
     assert {line["reached"] for line in lines} == {"100%"}
-    assert lines[0]["paper"] == "70% after 16"
+    assert lines[0]["paper"] == "70%, 16"
     rows = json.loads((tmp_path / "trials.json").read_text())
     problem = boirl.load_problem("gridworld")
     expert = problem.esor(problem.truth)

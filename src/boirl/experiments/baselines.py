@@ -258,7 +258,7 @@ def _number(value: float | None, digits: int = 0) -> str:
 def _paper(row: Row) -> str:
     if row["paper_reached"] is None:
         return "-"
-    after = "" if row["paper_after"] is None else f" after {row['paper_after']:g}"
+    after = "" if row["paper_after"] is None else f", {row['paper_after']:g}"
     return f"{row['paper_reached']:.0%}{after}"
 
 
