@@ -28,7 +28,7 @@ ADAM_EPSILON = 1e-5
 
 @dataclass(frozen=True)
 class VectorPPO(Solver):
-    """PPO on a `VectorSimulator`. Defaults solve the point mass maze in one to two seconds.
+    """PPO on a `VectorSimulator`. Defaults solve the point mass maze in about two seconds.
 
     Args:
         steps: Of the environment, in all; the budget is the same for every theta.
