@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -75,8 +76,6 @@ class UntilAsGood(BaseCallback):
 
 def as_seen(policy: NetworkPolicy) -> NetworkPolicy:
     """Stable-baselines3 learned on observations as they are."""
-    from dataclasses import replace
-
     return replace(policy, centre=0.0, scale=1.0)
 
 
