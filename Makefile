@@ -14,7 +14,7 @@ COMPLETE := .venv/.complete
 help:
 	@echo "make demo         search on Gridworld; a table, and pictures in demo/"
 	@echo "make test         lint and tests (a few minutes)"
-	@echo "make lint         ruff and mypy"
+	@echo "make lint         ruff, mypy and the import order"
 	@echo "make format       rewrite the source as ruff formats it"
 	@echo "make bench        time and its split, into results/bench/"
 	@echo "make experiments  the comparison on Gridworld, into results/ (fifteen minutes)"
@@ -41,7 +41,7 @@ $(COMPLETE): $(INSTALLED)
 	@touch $@
 
 demo: $(INSTALLED)
-	$(BIN)/boirl run gridworld --evaluations 30 --initial hard --seed 0 --out demo
+	$(BIN)/boirl run gridworld --evaluations 30 --initial hard --seed 0 --exact --out demo
 
 test: lint
 	$(BIN)/python -m pytest --numprocesses 2
@@ -50,6 +50,7 @@ lint: $(COMPLETE)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 
 format: $(COMPLETE)
 	$(BIN)/ruff check --fix .

@@ -12,9 +12,11 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -23,14 +25,15 @@ import torch
 from rich.progress import track
 from stable_baselines3.common.callbacks import BaseCallback
 
-from boirl.environments.point_mass_maze_env import ENV_ID
+from boirl.domains.maze.env import ENV_ID
 from boirl.files import write_bytes
-from boirl.likelihood import negative_log_likelihood
 from boirl.policies.network import NetworkPolicy
 from boirl.policies.ppo import VectorPPO
 from boirl.policies.solver import Run
 from boirl.policies.stable_baselines import network_policy
-from boirl.problems import load_problem
+from boirl.problem import load_problem
+from boirl.problem.likelihood import negative_log_likelihood
+from boirl.problem.simulated import GymProblem
 
 TARGETS = (
     (0.3, 0.5),
@@ -44,9 +47,12 @@ TARGETS = (
 )
 SAME = 0.02
 ROLLOUTS = 500
+TINY_STEPS = 2_000
+
+Theta = tuple[float, float]
 
 
-def mean_return(problem, policy: NetworkPolicy | None, theta) -> float:
+def mean_return(problem: GymProblem, policy: NetworkPolicy | None, theta: Theta) -> float:
     rng = np.random.default_rng(0)
     trajectories = problem.simulator.roll_out(policy, ROLLOUTS, problem.steps, rng)
     return float(problem.returns(trajectories, theta).mean())
@@ -55,7 +61,7 @@ def mean_return(problem, policy: NetworkPolicy | None, theta) -> float:
 class UntilAsGood(BaseCallback):
     """Stops training when the return is as good, and keeps the time spent on training alone."""
 
-    def __init__(self, problem, theta, threshold: float) -> None:
+    def __init__(self, problem: GymProblem, theta: Theta, threshold: float) -> None:
         super().__init__()
         self.problem, self.theta, self.threshold = problem, theta, threshold
         self.seconds = 0.0
@@ -79,10 +85,12 @@ def as_seen(policy: NetworkPolicy) -> NetworkPolicy:
     return replace(policy, centre=0.0, scale=1.0)
 
 
-def compare(problem, theta, seed: int, steps: int) -> dict:
+def compare(
+    problem: GymProblem, solver: VectorPPO, theta: Theta, seed: int, steps: int
+) -> dict[str, Any]:
     """A row: one training run of ours and one of theirs."""
     began = time.perf_counter()
-    ours = VectorPPO().solve(problem.task(theta), Run(seed))
+    ours = solver.solve(problem.task(theta), Run(seed))
     seconds = time.perf_counter() - began
     chance = mean_return(problem, None, theta)
     our_return = mean_return(problem, ours, theta)
@@ -100,7 +108,9 @@ def compare(problem, theta, seed: int, steps: int) -> dict:
     }
 
 
-def train_theirs(problem, theta, seed: int, steps: int, threshold: float) -> dict:
+def train_theirs(
+    problem: GymProblem, theta: Theta, seed: int, steps: int, threshold: float
+) -> dict[str, Any]:
     """What PPO of stable-baselines3 took until its return was above a threshold."""
     stop = UntilAsGood(problem, theta, threshold)
     env = gymnasium.make(ENV_ID, target=theta)
@@ -117,20 +127,24 @@ def train_theirs(problem, theta, seed: int, steps: int, threshold: float) -> dic
     }
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("results/bench"))
     parser.add_argument("--targets", type=int, default=len(TARGETS), help="the first so many")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=150_000, help="of stable-baselines3 at most")
-    arguments = parser.parse_args()
+    parser.add_argument("--tiny", action="store_true", help="one short run, to see that it runs")
+    arguments = parser.parse_args(argv)
     torch.set_num_threads(1)
-    problem = load_problem("point-mass-maze")
+    solver = VectorPPO(steps=TINY_STEPS) if arguments.tiny else VectorPPO()
+    if arguments.tiny:
+        arguments.targets, arguments.seeds, arguments.steps = 1, 1, TINY_STEPS
+    problem = load_problem("point-mass-maze", steps=solver.steps)
     VectorPPO(steps=1).solve(problem.task((0.0, 0.0)), Run(0))  # compiles
     rows = []
     wanted = list(product(TARGETS[: arguments.targets], range(arguments.seeds)))
     for theta, seed in track(wanted, "targets and seeds"):
-        rows.append(compare(problem, theta, seed, arguments.steps))
+        rows.append(compare(problem, solver, theta, seed, arguments.steps))
         summary = {
             "median_ratio": float(np.median([row["ratio"] for row in rows])),
             "smallest_ratio": float(min(row["ratio"] for row in rows)),

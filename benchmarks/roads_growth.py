@@ -11,6 +11,7 @@ import json
 import multiprocessing
 import resource
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 SIZES = (20_000, 100_000, 300_000, 1_000_000)
-STATES_A_LINK = 3.2
+STATES_PER_LINK = 3.2
 OPERATORS = ("max", "logsumexp")
 THETA = (-1.5, -0.7, -0.8)
 
@@ -30,7 +31,7 @@ def measure(states: int, bellman: str) -> dict[str, Any]:
     import boirl
 
     began = time.perf_counter()
-    links = round(states / STATES_A_LINK)
+    links = round(states / STATES_PER_LINK)
     problem = boirl.load_problem("road-network", n_links=links, seed=0, bellman=bellman)
     built = time.perf_counter()
     evaluation = problem.evaluate(THETA)
@@ -67,11 +68,14 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     figure.savefig(path, dpi=130)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("results/bench"))
     parser.add_argument("--states", type=int, nargs="+", default=list(SIZES))
-    arguments = parser.parse_args()
+    parser.add_argument("--tiny", action="store_true", help="small towns, to see that it runs")
+    arguments = parser.parse_args(argv)
+    if arguments.tiny:
+        arguments.states = [500, 1000]
     console = Console(soft_wrap=True)
     context = multiprocessing.get_context("spawn")
     rows = []

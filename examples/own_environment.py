@@ -17,7 +17,7 @@ valley = boirl.GymSimulator("MountainCarContinuous-v0", horizon=60)
 solver = boirl.PPO(steps=16_000, copies=8, n_steps=64, batch_size=128, learning_rate=2e-3)
 
 # Here the hiker is a policy trained for a place and an effort; yours come from a file.
-walks = boirl.demonstrate(valley, reward, [-0.7, 1.0], solver, count=40, seed=7, gamma=0.95)
+walks = boirl.demonstrate(valley, reward, [-0.7, 1.0], solver, n=40, seed=7, gamma=0.95)
 
 problem = boirl.GymProblem(valley, reward, walks, solver, gamma=0.95, repeats=2, name="valley")
 found = boirl.explore(problem, evaluations=15, seed=0, progress=True)

@@ -17,7 +17,7 @@ from boirl.demonstrations import Demonstrations
 from boirl.environments import TabularMDP
 from boirl.policies import Bellman, TabularPolicy, TabularSolver
 from boirl.problem import TabularProblem
-from boirl.problems import load_problem
+from boirl.problem.catalogue import load_problem
 from boirl.projections import LogRho, sample_rollouts
 from boirl.rewards import LinearReward, RewardFamily
 

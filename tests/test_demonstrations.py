@@ -313,7 +313,7 @@ def test_only_an_end_can_be_unknown():
 
 
 def test_vectors_do_not_fit_a_problem_of_whole_numbers(vectors):
-    with pytest.raises(DemonstrationError, match="expected one whole number a step"):
+    with pytest.raises(DemonstrationError, match="expected one whole number"):
         vectors.check_fits(n_states=6, n_actions=3)
 
 

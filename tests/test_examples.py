@@ -11,17 +11,26 @@ REPOSITORY = Path(__file__).parents[1]
 EXAMPLES = REPOSITORY / "examples"
 
 
-def test_the_example_runs_and_finds_several_rewards():
-    names = runpy.run_path(str(EXAMPLES / "own_problem.py"))
-    assert names["found"].best[2] > 1.0, "the walker goes to the bakery"
+def test_the_example_runs_and_finds_several_rewards(monkeypatch, capsys):
+    explore = boirl.explore
+    monkeypatch.setattr(
+        boirl, "explore", lambda *given, **o: explore(*given, **{**o, "seed": 1000}), False
+    )
+    found = runpy.run_path(str(EXAMPLES / "own_problem.py"))["found"]
+    assert found.best[2] > 1.0, "the walker goes to the bakery"
+    assert len(found.within(0.1)) > 1
+    assert capsys.readouterr().out == f"{found}\n"
 
 
 def test_the_example_in_an_environment_runs(monkeypatch):
     """With a small budget, so that only the way is tested and not what is found."""
     learn, explore = boirl.PPO, boirl.explore
-    monkeypatch.setattr(boirl, "PPO", lambda steps, **hyper: learn(steps=1_000, **hyper))
+    monkeypatch.setattr(boirl, "PPO", lambda steps, **hyper: learn(steps=1_000, **hyper), False)
     monkeypatch.setattr(
-        boirl, "explore", lambda problem, evaluations, **o: explore(problem, evaluations=3, seed=0)
+        boirl,
+        "explore",
+        lambda problem, evaluations, **o: explore(problem, evaluations=3, seed=1000),
+        False,
     )
     names = runpy.run_path(str(EXAMPLES / "own_environment.py"))
     found = names["found"]

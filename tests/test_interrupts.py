@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 import boirl
-from boirl.interrupts import remembered_interrupts
+from boirl.interrupts import deferred_interrupts, remembered_interrupts
 
 
 def interrupt_and_lose_it():
@@ -26,13 +26,14 @@ def test_a_lost_interrupt_is_raised_again():
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_other_threads_leave_signals_alone():
+@pytest.mark.parametrize("context", [remembered_interrupts, deferred_interrupts])
+def test_other_threads_leave_signals_alone(context):
     seen = []
 
     def work():
-        with remembered_interrupts() as raise_if_interrupted:
+        with context() as check:
             seen.append(signal.getsignal(signal.SIGINT))
-            raise_if_interrupted()
+            assert not check()
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -53,3 +54,42 @@ def test_a_search_stops_after_the_evaluation_in_which_an_interrupt_was_lost(monk
     with pytest.raises(KeyboardInterrupt):
         study.run(10)
     assert len(study.trials) == 1
+
+
+def press():
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_an_interrupt_waits_for_the_end_of_a_step():
+    before = signal.getsignal(signal.SIGINT)
+    with deferred_interrupts() as interrupted:
+        assert not interrupted()
+        press()
+        assert interrupted()
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def press_twice():
+    with deferred_interrupts():
+        press()
+        press()
+        raise AssertionError("went on")
+
+
+def test_a_second_interrupt_stops_at_once():
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        press_twice()
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize("context", [remembered_interrupts, deferred_interrupts])
+def test_where_somebody_switched_interrupts_off_they_stay_off(context):
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with context() as check:
+            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+            press()
+            assert not check()
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -8,134 +8,97 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+from boirl.lazy import lazy_names
+
+__version__ = "0.2.0"
 
 _HOMES = {
     "CallableReward": "rewards",
     "Demonstrations": "demonstrations",
-    "Evaluation": "types",
-    "GymProblem": "gym_problem",
+    "Evaluation": "evaluation",
+    "GymProblem": "problem.simulated",
     "GymSimulator": "environments.gym_simulator",
+    "KernelSpec": "surrogate",
     "LinearReward": "rewards",
     "LogisticReward": "rewards",
     "PPO": "policies.stable_baselines",
     "Parameter": "types",
     "Problem": "problem",
+    "ProblemEntry": "problem",
+    "Result": "results",
     "RewardFamily": "rewards",
-    "RewardSampler": "sampler",
-    "RewardSet": "solutions",
+    "RewardSampler": "search",
+    "RewardSet": "results",
     "SAC": "policies.stable_baselines",
+    "SearchSettings": "search",
     "ShapedReward": "rewards",
-    "Study": "study",
+    "Study": "search",
     "TRPO": "policies.stable_baselines",
     "TabularMDP": "environments",
     "TabularProblem": "problem",
     "TabularSolver": "policies",
     "VectorPPO": "policies.ppo",
-    "demonstrate": "gym_problem",
-    "explore": "study",
-    "generate_town": "environments.town",
-    "load_problem": "problems",
-    "load_road_network": "environments.road_files",
-    "recursive_logit_problem": "problems.recursive_logit",
-    "road_problem": "problems.roads",
+    "demonstrate": "problem.demonstrating",
+    "explore": "search",
+    "generate_town": "domains.roads.town",
+    "load_problem": "problem",
+    "load_result": "results",
+    "load_road_network": "domains.roads.files",
+    "recursive_logit_problem": "domains.roads.recursive_logit",
+    "road_problem": "domains.roads.problem",
+    "baselines": "",
+    "domains": "",
+    "drawing": "",
+    "environments": "",
+    "errors": "",
+    "experiments": "",
+    "metrics": "",
+    "policies": "",
+    "problem": "",
+    "projections": "",
+    "results": "",
+    "rewards": "",
+    "search": "",
+    "surrogate": "",
 }
-_MODULES = (
-    "acquisitions",
-    "baselines",
-    "environments",
-    "errors",
-    "experiments",
-    "kernels",
-    "maps",
-    "metrics",
-    "plots",
-    "policies",
-    "problems",
-    "projections",
-    "rewards",
-    "surrogates",
-)
+"""Where each public name lives; public folders have no home but themselves."""
 
-__all__ = [
-    "__version__",
-    "CallableReward",
-    "Demonstrations",
-    "Evaluation",
-    "GymProblem",
-    "GymSimulator",
-    "LinearReward",
-    "LogisticReward",
-    "PPO",
-    "Parameter",
-    "Problem",
-    "RewardFamily",
-    "RewardSampler",
-    "RewardSet",
-    "SAC",
-    "ShapedReward",
-    "Study",
-    "TRPO",
-    "TabularMDP",
-    "TabularProblem",
-    "TabularSolver",
-    "VectorPPO",
-    "demonstrate",
-    "explore",
-    "generate_town",
-    "load_problem",
-    "load_road_network",
-    "recursive_logit_problem",
-    "road_problem",
-    "acquisitions",
-    "baselines",
-    "environments",
-    "errors",
-    "experiments",
-    "kernels",
-    "maps",
-    "metrics",
-    "plots",
-    "policies",
-    "problems",
-    "projections",
-    "rewards",
-    "surrogates",
-]
+__all__ = ["__version__", *_HOMES]
 
 if TYPE_CHECKING:
     from boirl import (
-        acquisitions,
         baselines,
+        domains,
+        drawing,
         environments,
         errors,
         experiments,
-        kernels,
-        maps,
         metrics,
-        plots,
         policies,
-        problems,
+        problem,
         projections,
+        results,
         rewards,
-        surrogates,
+        search,
+        surrogate,
     )
     from boirl.demonstrations import Demonstrations
+    from boirl.domains.roads.files import load_road_network
+    from boirl.domains.roads.problem import road_problem
+    from boirl.domains.roads.recursive_logit import recursive_logit_problem
+    from boirl.domains.roads.town import generate_town
     from boirl.environments import TabularMDP
     from boirl.environments.gym_simulator import GymSimulator
-    from boirl.environments.road_files import load_road_network
-    from boirl.environments.town import generate_town
-    from boirl.gym_problem import GymProblem, demonstrate
+    from boirl.evaluation import Evaluation
     from boirl.policies import TabularSolver
     from boirl.policies.ppo import VectorPPO
     from boirl.policies.stable_baselines import PPO, SAC, TRPO
-    from boirl.problem import Problem, TabularProblem
-    from boirl.problems import load_problem
-    from boirl.problems.recursive_logit import recursive_logit_problem
-    from boirl.problems.roads import road_problem
+    from boirl.problem import Problem, ProblemEntry, TabularProblem, load_problem
+    from boirl.problem.demonstrating import demonstrate
+    from boirl.problem.simulated import GymProblem
+    from boirl.results import Result, RewardSet, load_result
     from boirl.rewards import (
         CallableReward,
         LinearReward,
@@ -143,19 +106,11 @@ if TYPE_CHECKING:
         RewardFamily,
         ShapedReward,
     )
-    from boirl.sampler import RewardSampler
-    from boirl.solutions import RewardSet
-    from boirl.study import Study, explore
-    from boirl.types import Evaluation, Parameter
+    from boirl.search import RewardSampler, SearchSettings, Study, explore
+    from boirl.surrogate import KernelSpec
+    from boirl.types import Parameter
 
-
-def __getattr__(name: str) -> Any:
-    """Import on first use, so that `import boirl` itself is quick."""
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"boirl.{_HOMES[name]}"), name)
-    if name in _MODULES:
-        return importlib.import_module(f"boirl.{name}")
-    raise AttributeError(f"module 'boirl' has no attribute {name!r}")
+__getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

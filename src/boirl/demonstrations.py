@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,6 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boirl.array_checks import (
+    any_in_row,
+    as_numbers,
+    as_whole_numbers,
+    concatenate_or_none,
+)
 from boirl.errors import DemonstrationError, InvalidInputError
 from boirl.files import read_arrays, write_arrays
 from boirl.types import FloatArray, IntArray
@@ -18,8 +24,8 @@ from boirl.types import FloatArray, IntArray
 UNKNOWN = -1
 """Next state of a last step that nobody recorded; a row of NaN where states are vectors."""
 
-LARGEST = 2.0**53
-"""Whole numbers below this are exact in float64."""
+
+_ARRAYS = ("states", "actions", "next_states", "lengths", "start_states")
 
 
 class Trajectory(NamedTuple):
@@ -54,10 +60,10 @@ class Demonstrations:
     start_states: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        for name in ("states", "actions", "next_states", "lengths", "start_states"):
+        for name in _ARRAYS:
             given = getattr(self, name)
             if given is not None:
-                read = _whole_numbers if name == "lengths" else _numbers
+                read = as_whole_numbers if name == "lengths" else as_numbers
                 own = read(given, name)
                 own.setflags(write=False)
                 object.__setattr__(self, name, own)
@@ -85,7 +91,9 @@ class Demonstrations:
         inside = np.flatnonzero(self.step_numbers > 0)
         found, following = self.next_states[inside - 1], self.states[inside]
         torn = np.zeros(total, dtype=bool)
-        torn[inside - 1] = ~self.unknown_ends[inside - 1] & _any(~np.isclose(found, following))
+        torn[inside - 1] = ~self.unknown_ends[inside - 1] & any_in_row(
+            ~np.isclose(found, following)
+        )
         self._raise_at(torn, self.next_states, "next_states", "the state of the step that follows")
 
     def _check_values(self, values: NDArray[Any], name: str) -> None:
@@ -94,12 +102,12 @@ class Demonstrations:
             lowest = UNKNOWN if ends else 0
             self._raise_at(values < lowest, values, name, f"a number from {lowest} on")
             return
-        wrong = _any(~np.isfinite(values))
+        wrong = any_in_row(~np.isfinite(values))
         if ends:
             # A row of NaN says that nobody recorded the end.
             last = np.zeros(len(values), dtype=bool)
             last[np.cumsum(self.lengths) - 1] = True
-            wrong &= ~(last & _any(np.isnan(values)))
+            wrong &= ~(last & any_in_row(np.isnan(values)))
         self._raise_at(wrong, values, name, "finite numbers")
 
     def _check_starts(self) -> None:
@@ -111,7 +119,7 @@ class Demonstrations:
                 f"there are {len(starts)} start states for {len(self.lengths)} trajectories; "
                 "expected one for each"
             )
-        wrong = np.flatnonzero(_any(~np.isfinite(starts)))
+        wrong = np.flatnonzero(any_in_row(~np.isfinite(starts)))
         if wrong.size:
             raise DemonstrationError(
                 f"trajectory {wrong[0]} has the start state {starts[wrong[0]]}; expected finite "
@@ -134,8 +142,8 @@ class Demonstrations:
         if state_rows.ndim not in (2, 3) or action_rows.ndim not in (2, 3):
             raise DemonstrationError(
                 f"states and actions have shapes {state_rows.shape} and {action_rows.shape}; "
-                "expected two-dimensional arrays, a row a trajectory (three-dimensional ones for "
-                "vectors; for trajectories of different lengths call "
+                "expected two-dimensional arrays, one row per trajectory (three-dimensional ones "
+                "for vectors; for trajectories of different lengths call "
                 "Demonstrations.from_trajectories)"
             )
         if len(state_rows) != len(action_rows):
@@ -166,7 +174,7 @@ class Demonstrations:
         """
         parts: list[Trajectory] = []
         for index, trajectory in enumerate(trajectories):
-            given = [_numbers(part, f"trajectory {index}") for part in trajectory]
+            given = [as_numbers(part, f"trajectory {index}") for part in trajectory]
             if len(given) not in (2, 3):
                 raise DemonstrationError(
                     f"trajectory {index} has {len(given)} parts; expected states, actions and, "
@@ -239,7 +247,7 @@ class Demonstrations:
         """Whether the next state of a step is unknown, `T`."""
         if self.next_states.ndim == 1:
             return self.next_states == UNKNOWN
-        return _any(np.isnan(self.next_states))
+        return any_in_row(np.isnan(self.next_states))
 
     @cached_property
     def step_numbers(self) -> IntArray:
@@ -275,7 +283,7 @@ class Demonstrations:
             actions=np.concatenate([one.actions for one in several]),
             next_states=np.concatenate([one.next_states for one in several]),
             lengths=np.concatenate([one.lengths for one in several]),
-            start_states=_together([one.start_states for one in several]),
+            start_states=concatenate_or_none([one.start_states for one in several]),
         )
 
     def check_fits(self, n_states: int, n_actions: int) -> None:
@@ -283,7 +291,7 @@ class Demonstrations:
         if self.states.ndim != 1 or self.actions.ndim != 1:
             raise DemonstrationError(
                 f"states have shape {self.states.shape} and actions {self.actions.shape}; expected "
-                "one whole number a step, the index of a state and of an action"
+                "one whole number per step, the index of a state and of an action"
             )
         for name, limit in (
             ("states", n_states),
@@ -318,26 +326,14 @@ class Demonstrations:
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
         """The arrays by name, for a file."""
-        arrays = {
-            "states": self.states,
-            "actions": self.actions,
-            "next_states": self.next_states,
-            "lengths": self.lengths,
-        }
-        if self.start_states is not None:
-            arrays["start_states"] = self.start_states
-        return arrays
+        given = {name: getattr(self, name) for name in _ARRAYS}
+        return {name: array for name, array in given.items() if array is not None}
 
     @classmethod
-    def from_dict(cls, arrays: dict[str, NDArray[Any]]) -> Demonstrations:
+    def from_dict(cls, arrays: Mapping[str, NDArray[Any]]) -> Demonstrations:
         """The inverse of `to_dict`."""
-        return cls(
-            arrays["states"],
-            arrays["actions"],
-            arrays["next_states"],
-            arrays["lengths"],
-            arrays.get("start_states"),
-        )
+        required = {name: arrays[name] for name in _ARRAYS[:-1]}
+        return cls(**required, start_states=arrays.get("start_states"))
 
     def _raise_at(
         self, wrong: NDArray[np.bool_], values: NDArray[Any], name: str, expected: str
@@ -348,48 +344,3 @@ class Demonstrations:
                 f"trajectory {self.trajectory_numbers[step]}, step {self.step_numbers[step]}: "
                 f"{name} is {values[step]}; expected {expected}"
             )
-
-
-def _any(rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Whether any entry of a row is true, `T`, of `T` or `T x k`."""
-    return rows if rows.ndim == 1 else np.asarray(rows.any(axis=1))
-
-
-def _together(parts: Sequence[FloatArray | None]) -> FloatArray | None:
-    """Start states of several, where all have some of one width."""
-    given = [part for part in parts if part is not None]
-    alike = len(given) == len(parts) and len({part.shape[1:] for part in given}) == 1
-    return np.concatenate(given) if alike else None
-
-
-def _numbers(part: ArrayLike, label: str) -> NDArray[Any]:
-    """Whole numbers `T`, or vectors `T x k` as float64."""
-    array = _floats(part, label)
-    if array.ndim == 2 and array.shape[1] > 0:
-        return array.copy()
-    return _whole_numbers(array, label)
-
-
-def _floats(part: ArrayLike, label: str) -> FloatArray:
-    try:
-        return np.asarray(part, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DemonstrationError(
-            f"{label} holds something that is not a number; expected whole numbers or vectors"
-        ) from None
-
-
-def _whole_numbers(part: ArrayLike, label: str) -> IntArray:
-    array = _floats(part, label)
-    if array.ndim != 1:
-        raise DemonstrationError(
-            f"{label} holds an array of shape {array.shape}; expected one number, or one vector, "
-            "a step"
-        )
-    wrong = np.flatnonzero(~(np.abs(array) < LARGEST) | (array != np.round(array)))
-    if wrong.size:
-        raise DemonstrationError(
-            f"{label}, step {wrong[0]}: found {array[wrong[0]]}; "
-            "expected a whole number (the index of a state or an action)"
-        )
-    return array.astype(np.int64)

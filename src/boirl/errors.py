@@ -1,6 +1,6 @@
 """Everything that boirl raises or warns about on purpose.
 
-A message names what was found, what was expected and how to mend it. The command line prints
+A message names what was found, what was expected and how to fix it. The command line prints
 a `BoirlError` as one line and exits with code 2, so messages hold no line breaks.
 """
 
@@ -15,6 +15,10 @@ class InvalidInputError(BoirlError, ValueError):
 
 class DemonstrationError(InvalidInputError):
     """A demonstration is empty, not finite or outside the problem; names trajectory and step."""
+
+
+class CodeNeededError(InvalidInputError):
+    """Something cannot be written to, or read from, a file without the code that made it."""
 
 
 class SolverError(BoirlError, RuntimeError):

@@ -7,6 +7,7 @@ import io
 import os
 import zipfile
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ def make_folder(path: Path) -> None:
         raise cannot_write(path, error) from error
 
 
-def write_arrays(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> None:
+def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write an `.npz` file in full or not at all; an older file stays whole if that fails."""
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **arrays)
@@ -80,6 +81,17 @@ def read_arrays(path: str | os.PathLike[str], what: str) -> dict[str, NDArray[An
             f"{os.fspath(path)!r} cannot be read as an .npz file with {what} "
             f"({type(error).__name__}: {error}); it is damaged or something else"
         ) from error
+
+
+def prefixed(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The same arrays under names that start with a prefix."""
+    return {f"{prefix}/{name}": array for name, array in arrays.items()}
+
+
+def without_prefix(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The arrays whose names start with a prefix, under the rest of their names."""
+    start = f"{prefix}/"
+    return {name[len(start) :]: a for name, a in arrays.items() if name.startswith(start)}
 
 
 def cannot_write(path: Path, error: OSError) -> StorageError:

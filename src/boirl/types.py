@@ -16,11 +16,11 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 Report = Callable[[float, str], None]
-"""Told now and then which share of a long computation is done, and what to say of it."""
+"""Called now and then with the share of a long computation that is done, and a message."""
 
 
 def silent(share: float, message: str) -> None:
-    """Tell nobody."""
+    """Report to nobody."""
 
 
 @dataclass(frozen=True)
@@ -92,26 +92,6 @@ class Box:
 
     def to_unit(self, thetas: FloatArray) -> FloatArray:
         return (thetas - self.low) / (self.high - self.low)
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """What one policy optimisation told about one theta.
-
-    `nll` is the mean over trajectories; it is NaN, and `failure` says why, where the solver
-    failed. `nll_se` is the standard error of `nll` due to the solver, 0 where it is exact.
-    """
-
-    theta: tuple[float, ...]
-    nll: float
-    nll_se: float = 0.0
-    seconds: float = 0.0
-    seed: int | None = None
-    failure: str | None = None
-
-    @property
-    def ok(self) -> bool:
-        return self.failure is None
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ def test_shaping_alone_does_not_change_the_policy(problem):
     method = baselines.get("airl", learning_rate=1e-12, potential_rate=0.5, patience=99)
     run = method.run(problem, 5, 0)
     np.testing.assert_allclose(run.nll, run.nll[0], atol=1e-6)
-    assert run[-1].facts["loss"] < 2.0 * np.log(2.0)
+    assert run.evaluations[-1].facts["loss"] < 2.0 * np.log(2.0)
 
 
 def test_steps_count_by_their_discount(problem):

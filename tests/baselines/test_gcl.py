@@ -163,8 +163,8 @@ def test_weights_that_collapse_are_scaled_down(gridworld):
 
     assert _largest(share, 0.5) == pytest.approx(1 / 8, rel=1e-4)
     assert _largest(share, 0.1) == 1.0
-    run = baselines.get("gcl", relative=False).run(gridworld, 3, 102)
-    assert all(one.facts["scale"] < 1.0 for one in run)
+    run = baselines.get("gcl", relative=False).run(gridworld, 3, 1002)
+    assert all(one.facts["scale"] < 1.0 for one in run.evaluations)
 
 
 def test_no_share_is_no_share():

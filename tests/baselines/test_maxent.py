@@ -1,27 +1,28 @@
-"""Maximum-entropy IRL: descents, several solutions, and networks."""
+"""Maximum-entropy IRL: descents by exact gradients, and several solutions."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 import boirl
 from boirl import baselines
 from boirl.errors import InvalidInputError, SolverError
+from boirl.rewards import CallableReward
 
 
 @pytest.fixture(scope="module")
 def run(gridworld):
-    return baselines.get("maxent").run(gridworld, iterations=100, seed=0)
+    return baselines.get("maxent").run(gridworld, 100, seed=1000)
 
 
 def test_the_lowest_nll_is_found(run, gridworld):
-    found = boirl.explore(gridworld, evaluations=30, seed=0)
-    assert run.best.nll <= found.best_nll + 1e-4
-    expert = gridworld.esor(gridworld.truth)
-    assert gridworld.esor(run.best.theta) >= expert
-    _, gradient = gridworld.nll_and_gradient(run.best.theta)
-    at_border = np.isclose(run.best.theta, gridworld.box.low) | np.isclose(
-        run.best.theta, gridworld.box.high
-    )
+    found = boirl.explore(gridworld, evaluations=30, seed=1000)
+    assert run.best_nll <= found.best_nll + 1e-4
+    assert gridworld.esor(run.best) >= gridworld.esor(gridworld.truth)
+    gradient = run.evaluations[run.best_index].gradient
+    at_border = np.isclose(run.best, gridworld.box.low) | np.isclose(run.best, gridworld.box.high)
     assert np.abs(gradient[~at_border]).max() < 1e-2
 
 
@@ -30,80 +31,94 @@ def test_several_starts_give_several_behaviours(run, gridworld):
     policies = [gridworld.policy(theta) for theta in run.solutions]
     distances = gridworld.behaviour_distances(policies)
     assert distances[0, 1] > gridworld.same_behaviour
-    assert np.diff(gridworld.nll_batch(run.solutions)).min() > 0
+    nll = gridworld.nll_batch(run.solutions)
+    assert np.diff(nll).min() > 0
+    assert nll[0] == pytest.approx(run.best_nll, rel=1e-3)
+
+
+def test_starts_are_counted(run):
+    starts = [one.facts["start"] for one in run.evaluations]
+    assert starts[0] == 1
+    assert set(np.diff(starts)) == {0, 1}
+    assert run.facts["descents"] == starts[-1]
+
+
+def test_a_descent_goes_down(run):
+    for number in (1, 2):
+        nll = [one.nll for one in run.evaluations if one.facts["start"] == number]
+        assert nll[-1] == pytest.approx(min(nll), rel=1e-6)
+
+
+def test_every_evaluation_keeps_its_gradient(run, gridworld):
+    one = run.evaluations[5]
+    nll, gradient = gridworld.nll_and_gradient(one.theta)
+    assert one.nll == pytest.approx(nll, abs=1e-12)
+    np.testing.assert_allclose(one.gradient, gradient)
 
 
 def test_twenty_parameters_are_no_obstacle():
     problem = boirl.load_problem("terrain")
-    run = baselines.get("maxent").run(problem, iterations=40, seed=0)
-    assert run.best.nll < problem.nll(problem.truth)
+    run = baselines.get("maxent").run(problem, 40, seed=1000)
+    assert run.best_nll < problem.nll(problem.truth)
+
+
+def change_third_evaluation(problem, monkeypatch, change):
+    real, calls = type(problem)._evaluate, []
+
+    def sometimes(self, theta, seed, report):
+        calls.append(theta)
+        evaluation = real(self, theta, seed, report)
+        return change(evaluation) if len(calls) == 3 else evaluation
+
+    monkeypatch.setattr(type(problem), "_evaluate", sometimes)
 
 
 def test_a_descent_ends_where_there_is_no_policy(random_problem, monkeypatch):
+    def fail(evaluation):
+        raise SolverError("no values")
+
     problem = random_problem(0, "logsumexp")
-    real = type(problem).nll_and_gradient
-    calls = []
-
-    def sometimes(self, theta):
-        calls.append(theta)
-        if len(calls) == 3:
-            raise SolverError("no values")
-        return real(self, theta)
-
-    monkeypatch.setattr(type(problem), "nll_and_gradient", sometimes)
-    run = baselines.get("maxent").run(problem, iterations=12, seed=0)
-    assert np.isnan(run.nll).sum() == 1
-    assert run[2].facts["start"] == 1
-    assert run[3].facts["start"] == 2
+    change_third_evaluation(problem, monkeypatch, fail)
+    run = baselines.get("maxent").run(problem, 12, seed=0)
+    assert np.flatnonzero(np.isnan(run.nll)).tolist() == [2]
+    assert run.evaluations[2].facts["start"] == 1
+    assert run.evaluations[3].facts["start"] == 2
 
 
-@pytest.mark.parametrize("name", ["maxent", "deep-maxent"])
-def test_learned_policies_are_refused_in_one_line(name):
+def test_a_descent_ends_where_the_derivative_does_not_exist(random_problem, monkeypatch):
+    problem = random_problem(0, "logsumexp")
+    change_third_evaluation(problem, monkeypatch, lambda one: replace(one, gradient=None))
+    run = baselines.get("maxent").run(problem, 12, seed=0)
+    assert np.isfinite(run.nll).all()
+    assert run.evaluations[2].facts["start"] == 1
+    assert run.evaluations[3].facts["start"] == 2
+
+
+def test_rewards_without_derivatives_are_refused(random_problem):
+    def untracked(theta, steps):
+        return theta.detach() * torch.as_tensor(steps.states % 2)
+
+    family = CallableReward(untracked, {"weight": (-2.0, 2.0)})
+    with pytest.raises(InvalidInputError, match=r"maxent .*not differentiable .*write it in torch"):
+        baselines.get("maxent").run(random_problem(0, reward=family), 3)
+
+
+def test_learned_policies_are_refused_in_one_line():
     class Learned:
-        learns, name = True, "maze"
+        is_model_free, name = True, "maze"
 
     with pytest.raises(InvalidInputError, match=r"'maze'.*use gcl or airl") as refused:
-        baselines.get(name).run(Learned(), iterations=1)
+        baselines.get("maxent").run(Learned(), 1)
     assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("name", "settings", "message"),
+    ("settings", "message"),
     [
-        ("maxent", {"steps": 0}, "steps is 0"),
-        ("maxent", {"tolerance": 0.0}, "tolerance is 0"),
-        ("deep-maxent", {"objective": "x"}, "objective is 'x'"),
-        ("deep-maxent", {"learning_rate": -1.0}, "learning_rate is -1"),
-        ("deep-maxent", {"reward": "table"}, "reward is 'table'"),
+        ({"steps": 0}, "steps is 0; expected at least 1"),
+        ({"tolerance": 0.0}, "tolerance is 0.0; expected a positive number"),
     ],
 )
-def test_wrong_settings_are_named(name, settings, message):
+def test_wrong_settings_are_named(settings, message):
     with pytest.raises(InvalidInputError, match=message):
-        baselines.get(name, **settings)
-
-
-@pytest.mark.parametrize("objective", ["likelihood", "visits"])
-def test_a_network_explains_the_demonstrations(gridworld, objective):
-    run = baselines.get("deep-maxent", objective=objective).run(gridworld, 150, seed=103)
-    assert run.nll[0] > run.best.nll + 1.0
-    # The network is not bound to the family and may fit a little better than the truth.
-    assert run.best.nll < 1.01 * gridworld.nll(gridworld.truth)
-    policy = gridworld.solve(run.best.reward, run.best.theta)
-    assert gridworld.true_return(policy) > 0.95 * gridworld.esor(gridworld.truth)
-
-
-def test_a_network_on_roads_improves_and_its_reward_is_written(tmp_path):
-    town = boirl.load_problem("road-network", n_links=200, seed=0, n_demonstrations=50)
-    run = baselines.get("deep-maxent").run(town, 60, seed=1)
-    assert run.nll[0] > 1.4 * town.nll(town.truth)
-    assert run.best.nll < 1.01 * town.nll(town.truth)
-    run.save(tmp_path)
-    with np.load(tmp_path / "deep-maxent.npz") as arrays:
-        assert arrays["rewards"].shape == (town.mdp.n_states, 1)
-
-
-def test_theta_may_be_learned_by_the_same_steps(gridworld):
-    run = baselines.get("deep-maxent", reward="theta", learning_rate=0.05).run(gridworld, 60, 1)
-    assert run.best.reward is None
-    assert run.best.nll < run.nll[0]
-    gridworld.box.check(run.best.theta)
+        baselines.get("maxent", **settings)

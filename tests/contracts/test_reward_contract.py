@@ -1,11 +1,11 @@
-"""What every reward family must do. A new family joins by a line in FAMILIES."""
+"""The reward families that come with boirl, held to the contract."""
 
 import numpy as np
 import pytest
 import torch
 
 import boirl.rewards
-from boirl.errors import InvalidInputError
+from boirl.domains.maze.simulator import TargetReward
 from boirl.rewards import (
     CallableReward,
     LinearReward,
@@ -14,120 +14,72 @@ from boirl.rewards import (
     ShapedReward,
     Transitions,
 )
+from boirl.rewards.network import NetworkReward, TableInputs, perceptron
+from tests.contracts.reward_contract import N_ACTIONS, N_STATES, N_STEPS, RewardContract
 
-N_STATES, N_ACTIONS = 5, 3
 RNG = np.random.default_rng(0)
 WEIGHTS = {"a": (-2.0, 2.0), "b": (0.5, 3.0)}
 SHAPE = {"steepness": (-2.0, 2.0), "midpoint": (-1.0, 1.0), "translation": (-4.0, 4.0)}
 HEIGHT = torch.tensor(RNG.random(N_STATES))
+ON_STATES = LinearReward(RNG.normal(size=(N_STATES, 2)), WEIGHTS)
+LINEAR = {
+    "states": ON_STATES,
+    "state-actions": LinearReward(RNG.normal(size=(N_STATES, N_ACTIONS, 2)), WEIGHTS),
+    "transitions": LinearReward(
+        lambda steps: np.stack([steps.next_states - steps.states, steps.actions], axis=1), WEIGHTS
+    ),
+}
 
 
 def power(theta, steps):
     return -theta[:, :1] * HEIGHT[steps.next_states] ** theta[:, 1:]
 
 
-FAMILIES = {
-    "linear-state": LinearReward(RNG.normal(size=(N_STATES, 2)), WEIGHTS),
-    "linear-state-action": LinearReward(RNG.normal(size=(N_STATES, N_ACTIONS, 2)), WEIGHTS),
-    "linear-transition": LinearReward(
-        lambda steps: np.stack([steps.next_states - steps.states, steps.actions], axis=1), WEIGHTS
-    ),
-    "logistic": LogisticReward(RNG.normal(size=N_STATES), SHAPE, zero_states=[1]),
-    "callable": CallableReward(power, WEIGHTS, depends_on="transition"),
-    "shaped": ShapedReward(
-        LinearReward(RNG.normal(size=(N_STATES, 2)), WEIGHTS),
-        RNG.normal(size=(N_STATES, 3)),
-        gamma=0.9,
-    ),
-}
+class TestLinearReward(RewardContract):
+    @pytest.fixture(params=LINEAR)
+    def family(self, request):
+        return LINEAR[request.param]
 
 
-@pytest.fixture(params=FAMILIES)
-def family(request):
-    return FAMILIES[request.param]
+class TestLogisticReward(RewardContract):
+    @pytest.fixture
+    def family(self):
+        return LogisticReward(np.linspace(-1.0, 1.0, N_STATES), SHAPE, zero_states=[1])
 
 
-@pytest.fixture
-def steps():
-    rng = np.random.default_rng(1)
-    return Transitions(
-        rng.integers(N_STATES, size=7),
-        rng.integers(N_ACTIONS, size=7),
-        rng.integers(N_STATES, size=7),
-    )
+class TestCallableReward(RewardContract):
+    @pytest.fixture
+    def family(self):
+        return CallableReward(power, WEIGHTS, depends_on="transition")
 
 
-def draw(family, *shape):
-    unit = np.random.default_rng(2).random((*shape, family.box.dimension))
-    return torch.tensor(family.box.from_unit(unit))
+class TestShapedReward(RewardContract):
+    @pytest.fixture(params=LINEAR)
+    def family(self, request):
+        potentials = np.random.default_rng(1000).normal(size=(N_STATES, 3))
+        return ShapedReward(LINEAR[request.param], potentials, gamma=0.9)
+
+
+class TestNetworkReward(RewardContract):
+    @pytest.fixture(params=[False, True])
+    def family(self, request):
+        inputs = TableInputs(np.random.default_rng(1000).normal(size=(N_STATES, 2)))
+        network = perceptron(inputs.size, (4,), torch.Generator().manual_seed(1000))
+        return NetworkReward(network, inputs, of_next=request.param).frozen()
+
+
+class TestTargetReward(RewardContract):
+    @pytest.fixture(params=[0.0, 0.3])
+    def family(self, request):
+        return TargetReward(request.param)
+
+    @pytest.fixture
+    def steps(self):
+        rng = np.random.default_rng(1)
+        return Transitions(*(rng.uniform(-1.0, 1.0, (N_STEPS, 2)) for _ in range(3)))
 
 
 def test_every_public_family_is_held_to_the_contract():
     public = {getattr(boirl.rewards, name) for name in boirl.rewards.__all__}
     families = {one for one in public if issubclass(one, RewardFamily)} - {RewardFamily}
-    assert families == {type(family) for family in FAMILIES.values()}
-
-
-@pytest.mark.parametrize("batch", [(), (1,), (4,), (2, 3)])
-def test_a_reward_for_every_theta_and_step(family, steps, batch):
-    rewards = family(draw(family, *batch), steps)
-    assert rewards.shape == (*batch, 7)
-    assert rewards.dtype == torch.float64
-    assert torch.isfinite(rewards).all()
-
-
-def test_thetas_do_not_influence_each_other(family, steps):
-    thetas = draw(family, 4)
-    singly = torch.stack([family(theta, steps) for theta in thetas])
-    torch.testing.assert_close(family(thetas, steps), singly, rtol=1e-13, atol=1e-13)
-
-
-def test_steps_do_not_influence_each_other(family, steps):
-    theta, order = draw(family, 3), np.array([6, 2, 2, 0])
-    some = Transitions(steps.states[order], steps.actions[order], steps.next_states[order])
-    torch.testing.assert_close(
-        family(theta, some), family(theta, steps)[:, order], rtol=1e-13, atol=1e-13
-    )
-
-
-def test_gradients_match_finite_differences(family, steps):
-    theta = draw(family, 3).requires_grad_()
-    assert torch.autograd.gradcheck(lambda t: family(t, steps), theta)
-
-
-def test_what_a_family_does_not_depend_on_changes_nothing(family, steps):
-    theta, shuffled = draw(family, 3), np.roll(np.arange(7), 3)
-    actions = steps.actions if family.depends_on != "state" else steps.actions[shuffled]
-    ends = steps.next_states if family.depends_on == "transition" else None
-    other = Transitions(steps.states, actions, ends)
-    assert torch.equal(family(theta, other), family(theta, steps))
-
-
-def test_a_fixed_parameter_takes_its_value(family, steps):
-    theta = draw(family, 4)
-    name = family.box.names[0]
-    theta[:, 0] = 1.5
-    fixed = family.fix(**{name: 1.5})
-    assert fixed.box.names == family.box.names[1:]
-    torch.testing.assert_close(fixed(theta[:, 1:], steps), family(theta, steps))
-
-
-def test_fixing_one_more_parameter_keeps_the_first_fixed(family):
-    first, second, *rest = family.box.names
-    theta = draw(family, 4)
-    theta[:, 0], theta[:, 1] = 1.5, 0.7
-    fixed = family.fix(**{first: 1.5}).fix(**{second: 0.7})
-    full = fixed.with_fixed(theta[:, 2:])
-    assert [p.name for p in fixed.parameters if p.fixed is None] == rest
-    torch.testing.assert_close(full, theta)
-
-
-def test_fixing_leaves_the_original_free(family):
-    names = family.box.names
-    family.fix(**{names[0]: 1.5})
-    assert family.box.names == names
-
-
-def test_fixing_what_is_not_there_is_refused(family):
-    with pytest.raises(InvalidInputError, match="no parameter"):
-        family.fix(altitude=1.0)
+    assert families == {LinearReward, LogisticReward, CallableReward, ShapedReward}

@@ -168,7 +168,7 @@ def test_a_limit_of_the_environment_ends_the_trajectory_too():
 
 
 @pytest.mark.parametrize("name", ["CartPole-v1", "Pendulum-v1", "Acrobot-v1", "MountainCar-v0"])
-def test_roll_outs_of_classic_control_start_where_they_are_told_to(name):
+def test_roll_outs_of_classic_control_start_where_they_are_asked_to(name):
     simulator = GymSimulator(name)
     first = simulator.roll_out(None, 3, 6, rng(0))
     assert first.start_states is not None
@@ -220,8 +220,8 @@ def test_starts_of_another_size_are_left_to_the_environment():
     assert np.abs(drawn.starts).max() <= 0.05
 
 
-def test_the_maze_on_mujoco_starts_where_it_is_told_to():
-    maze = pytest.importorskip("boirl.environments.point_mass_maze_env")
+def test_the_maze_on_mujoco_starts_where_it_is_asked_to():
+    maze = pytest.importorskip("boirl.domains.maze.env")
     simulator = GymSimulator(maze.ENV_ID)
     starts = np.array([[0.1, 0.2, 0.0, 0.0], [0.5, 0.0, 0.3, 0.1]])
     drawn = simulator.roll_out(Always([0.2, 0.1]), starts, 5, rng())

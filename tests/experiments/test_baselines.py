@@ -13,7 +13,7 @@ def test_methods_race_to_the_expert(tmp_path):
     options = {
         "problems": ("gridworld",),
         "methods": ("rho-rbf", "maxent", "deep-maxent"),
-        "seeds": (100,),
+        "seeds": (1000,),
     }
     lines = run_experiment("baselines", tmp_path, options)
     assert [line["method"] for line in lines] == ["rho-rbf", "maxent", "deep-maxent"]
@@ -34,7 +34,7 @@ def test_a_method_that_does_not_get_there_has_no_costs(tmp_path, monkeypatch):
     monkeypatch.setitem(baselines.BUDGETS, "tpe", ("tpe", {}, 1))
     options = {"problems": ("gridworld",), "methods": ("tpe",), "seeds": (3,)}
     (line,) = run_experiment("baselines", tmp_path, options)
-    assert (line["reached"], line["iterations"], line["policies"]) == ("0%", "-", "-")
+    assert (line["reached"], line["evaluations"], line["policies"]) == ("0%", "-", "-")
 
 
 def test_a_method_that_does_not_apply_says_so(tmp_path, monkeypatch):
@@ -47,7 +47,7 @@ def test_a_method_that_does_not_apply_says_so(tmp_path, monkeypatch):
     assert line["reached"] == "does not apply"
 
 
-def test_wrong_names_are_told(tmp_path):
+def test_wrong_names_are_refused(tmp_path):
     with pytest.raises(InvalidInputError, match="there is no method gail"):
         run_experiment("baselines", tmp_path, {"methods": ("gail",)})
     with pytest.raises(InvalidInputError, match="there is no problem mars"):

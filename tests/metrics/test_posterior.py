@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from boirl.data import CACHE_VARIABLE
+from boirl.cache import CACHE_VARIABLE
 from boirl.errors import InvalidInputError
 from boirl.metrics.posterior import ExactPosterior, exact_posterior
 from boirl.problem import TabularProblem

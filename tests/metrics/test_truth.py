@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import boirl
-from boirl.data import CACHE_VARIABLE
+from boirl.cache import CACHE_VARIABLE
 from boirl.errors import InvalidInputError
+from boirl.evaluation import Evaluation
 from boirl.metrics.truth import (
     ExactLandscape,
     SetFit,
@@ -33,15 +34,10 @@ def existing(gridworld, landscape):
 
 def evaluated(problem, thetas, nll):
     """What a search would return that evaluated these; without a surrogate."""
-    return boirl.RewardSet(
-        problem=problem,
-        surrogate=None,
-        settings={},
-        thetas=np.asarray(thetas),
-        nll=np.asarray(nll),
-        seconds=np.zeros(len(nll)),
-        failures=(None,) * len(nll),
+    evaluations = tuple(
+        Evaluation(tuple(theta), float(one)) for theta, one in zip(thetas, nll, strict=True)
     )
+    return boirl.RewardSet(problem, evaluations, surrogate=None, settings={})
 
 
 def test_the_landscape_holds_the_nll_of_every_theta(gridworld, landscape):
@@ -90,7 +86,7 @@ def test_the_set_is_what_lies_within_a_tolerance_of_the_best():
 def predicts(mean, best_nll):
     """A search whose posterior has this mean at the thetas of a landscape."""
     return SimpleNamespace(
-        posterior=lambda thetas: (np.array(mean), np.zeros(len(mean))), best_nll=best_nll
+        predict_nll=lambda thetas: (np.array(mean), np.zeros(len(mean))), best_nll=best_nll
     )
 
 

@@ -109,7 +109,7 @@ def test_choices_have_probability_one(logits, share):
 
 @bounded
 @pytest.mark.parametrize(("mean", "log_sd"), [(0.2, 0.0), (-1.8, -1.5), (1.0, 0.8)])
-def test_draws_are_as_probable_as_told(kind, nodes, mean, log_sd):
+def test_draws_are_as_probable_as_stated(kind, nodes, mean, log_sd):
     low, high = LOW[0], HIGH[0]
     model, outputs = kind((low,), (high,)), np.array([mean, log_sd])
     drawn = model.sample(np.tile(outputs, (40_000, 1)), np.random.default_rng(0))[:, 0]

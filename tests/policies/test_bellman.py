@@ -124,7 +124,7 @@ def test_without_discount_endless_rewards_have_no_solution(bellman):
         TabularSolver(bellman).solve(ring, np.ones((2, 1)))
 
 
-def test_boltzmann_sweeps_that_go_round_are_told():
+def test_boltzmann_sweeps_that_go_round_are_reported():
     solver = TabularSolver("boltzmann", inverse_temperature=5.0, max_sweeps=20_000)
     with pytest.raises(SolverError, match="not a contraction: lower the inverse temperature"):
         solver.solve(NO_FIXED_POINT, NO_FIXED_POINT_REWARDS)
@@ -143,7 +143,7 @@ def test_a_reward_that_fails_does_not_touch_the_others_of_a_batch():
     np.testing.assert_allclose(np.exp(solution.log_policies[0]), 0.5)
 
 
-def test_too_few_sweeps_are_told_with_their_number(random_mdp):
+def test_too_few_sweeps_are_reported_with_their_number(random_mdp):
     with pytest.raises(SolverError, match="after 3 sweeps they still change by"):
         TabularSolver("max", max_sweeps=3).solve(random_mdp(0), random_rewards(0, 4, 3))
 

@@ -120,8 +120,8 @@ def damaged(**changes):
 
 
 def facts(**changes):
-    told = json.loads(str(damaged()["network"]))
-    return np.array(json.dumps({**told, **changes}))
+    known = json.loads(str(damaged()["network"]))
+    return np.array(json.dumps({**known, **changes}))
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from boirl.environments import point_mass_maze as maze
+from boirl.domains.maze import simulator as maze
 from boirl.errors import InvalidInputError, SolverError
 from boirl.policies.actions import CensoredGaussian, UniformMixture
 from boirl.policies.actor_critic import ACTOR, CRITIC, Parts
@@ -166,16 +166,16 @@ def test_divergence_is_a_solver_error():
 
 
 def test_progress_is_reported_up_to_the_end():
-    told = []
-    SMALL.solve(TARGET, Run(0), lambda share, message: told.append((share, message)))
-    assert [share for share, _ in told] == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0])
-    assert told[-1][1].startswith("mean reward -0.")
+    reports = []
+    SMALL.solve(TARGET, Run(0), lambda share, message: reports.append((share, message)))
+    assert [share for share, _ in reports] == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0])
+    assert reports[-1][1].startswith("mean reward -0.")
 
 
 def test_budgets_below_a_batch_still_learn_from_one():
-    told = []
-    replace(SMALL, steps=1).solve(TARGET, Run(0), lambda share, _: told.append(share))
-    assert told == [1.0]
+    reports = []
+    replace(SMALL, steps=1).solve(TARGET, Run(0), lambda share, _: reports.append(share))
+    assert reports == [1.0]
 
 
 def test_the_reward_is_of_the_action_that_the_environment_executes():

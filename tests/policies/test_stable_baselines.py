@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from boirl.environments.point_mass_maze import PointMassMaze
+from boirl.domains.maze.simulator import PointMassMaze
 from boirl.errors import InvalidInputError, SolverError
 from boirl.policies.actions import (
     Categorical,
@@ -23,8 +23,9 @@ pytest.importorskip("sb3_contrib")
 from gymnasium import spaces  # noqa: E402
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor  # noqa: E402
 
-from boirl.environments.gym_simulator import GymSimulator  # noqa: E402
+from boirl.environments.gym_simulator import GymSimulator, observation_parts  # noqa: E402
 from boirl.policies import stable_baselines as sb3  # noqa: E402
+from boirl.policies.stable_baselines_envs import FlatEnv  # noqa: E402
 
 HORIZON = 25
 
@@ -210,14 +211,14 @@ def test_rewards_are_those_of_theta_for_what_happened(name, monkeypatch):
         assert theta.tolist() == [[0.5]]
         return 10.0 * torch.as_tensor(steps.next_states)[:, 0][None] + theta[:, :1]
 
-    step = sb3._FlatEnv.step
+    step = FlatEnv.step
 
     def watched(self, action):
         result = step(self, action)
         paid.append(result[1])
         return result
 
-    monkeypatch.setattr(sb3._FlatEnv, "step", watched)
+    monkeypatch.setattr(FlatEnv, "step", watched)
     chosen = task(name, CallableReward(spy, {"place": (-1.0, 1.0)}, "transition"))
     PPO.solve(chosen, Run(0))
     states, actions, following = (np.concatenate(part) for part in zip(*asked, strict=True))
@@ -251,14 +252,16 @@ def test_rewards_that_are_not_finite_are_a_solver_error(solver, value):
 
 @pytest.mark.parametrize("solver", [*ON_VECTORS, replace(SAC, steps=250)], ids=name_of)
 def test_progress_is_reported_up_to_the_end(solver):
-    told = []
-    solver.solve(task("Pendulum-v1"), Run(0), lambda share, message: told.append((share, message)))
-    shares = [share for share, _ in told]
+    reports = []
+    solver.solve(
+        task("Pendulum-v1"), Run(0), lambda share, message: reports.append((share, message))
+    )
+    shares = [share for share, _ in reports]
     assert shares == sorted(shares)
     assert 0.98 < shares[-2] <= 1.0
-    assert told[0][1] == "first episode"
-    assert told[-2][1].startswith("mean return -")
-    assert told[-1] == (1.0, "trained")
+    assert reports[0][1] == "first episode"
+    assert reports[-2][1].startswith("mean return -")
+    assert reports[-1] == (1.0, "trained")
 
 
 @pytest.mark.parametrize(
@@ -298,13 +301,13 @@ def test_other_simulators_are_refused():
 
 
 def test_networks_that_cannot_be_read_are_refused_in_one_line_before_training():
-    told = []
+    reports = []
     strange = sb3.PPO(32, policy_kwargs={"activation_fn": nn.ELU}, **SMALL)
     message = "has layers ELU, Linear; expected linear ones with tanh or ReLU between"
     with pytest.raises(InvalidInputError, match=message) as caught:
-        strange.solve(task("Pendulum-v1"), Run(0), lambda *what: told.append(what))
+        strange.solve(task("Pendulum-v1"), Run(0), lambda *what: reports.append(what))
     assert "\n" not in str(caught.value)
-    assert told == []
+    assert reports == []
 
 
 class Twist(BaseFeaturesExtractor):
@@ -379,7 +382,7 @@ HINDSIGHT = sb3.SAC(
 def goal_task(asked=None, ordered=False):
     """The reward looks at the goals of the next observation; it keeps what it was asked for."""
     simulator = GymSimulator(lambda: Reach(ordered))
-    parts = sb3.observation_parts(simulator.env.observation_space)
+    parts = observation_parts(simulator.env.observation_space)
 
     def distance(theta, steps):
         following = torch.as_tensor(steps.next_states)
@@ -416,7 +419,7 @@ def test_with_hindsight_the_policy_is_that_of_the_model_trained(models, ordered)
     simulator = chosen.simulator
     states = np.random.default_rng(0).uniform(-2.0, 2.0, (20, 4))
     scaled = (states - simulator.observation_centre) / simulator.observation_scale
-    parts = sb3.observation_parts(simulator.env.observation_space)
+    parts = observation_parts(simulator.env.observation_space)
     seen = {name: scaled[:, part].astype(np.float32) for name, part in parts.items()}
     predicted, _ = models[0].predict(seen, deterministic=True)
     np.testing.assert_allclose(policy.mode(states), predicted, atol=1e-5)

@@ -7,16 +7,16 @@ from scipy.special import logsumexp
 
 import boirl
 from boirl.demonstrations import Demonstrations
+from boirl.domains.roads.files import Trips
+from boirl.domains.roads.recursive_logit import recursive_logit_problem
+from boirl.domains.roads.town import generate_town
 from boirl.environments import TabularMDP
-from boirl.environments.road_files import Trips
-from boirl.environments.town import generate_town
 from boirl.errors import DemonstrationError, InvalidInputError
-from boirl.growth import GrowingRollouts
 from boirl.problem import TabularProblem
-from boirl.problems.recursive_logit import recursive_logit_problem
 from boirl.projections import Canonical, LogRho, sample_rollouts
 from boirl.rewards import CallableReward, LinearReward, Transitions
-from boirl.settings import SearchSettings
+from boirl.search.growth import GrowingRollouts
+from boirl.search.settings import SearchSettings
 
 S, A = 4, 3
 GAMMA, LENGTH = 0.9, 15
@@ -247,7 +247,7 @@ def test_twenty_thousand_states_are_no_obstacle():
 
 
 def test_a_discount_of_one_is_refused(random_problem):
-    with pytest.raises(InvalidInputError, match=r"gamma is 1; .*discount below 1.*log_rho"):
+    with pytest.raises(InvalidInputError, match=r"gamma is 1; .*discount below 1.*log-rho"):
         project(Canonical, random_problem(0, gamma=1.0))
 
 
@@ -257,7 +257,7 @@ def test_a_problem_without_known_dynamics_is_refused():
     trip = network.turns[network.turns[:, 1] == feeders[0]][0]
     problem = recursive_logit_problem(network, Trips(np.array([destination]), (trip,)))
     with pytest.raises(
-        InvalidInputError, match=r"RecursiveLogitProblem; .*needs known dynamics.*log_rho"
+        InvalidInputError, match=r"RecursiveLogitProblem; .*needs known dynamics.*log-rho"
     ):
         project(Canonical, problem)
 
@@ -270,7 +270,7 @@ def test_an_unknown_end_is_filled_in_or_refused(random_problem):
     rollouts = [Demonstrations.from_arrays([[0, 1, 2], [3, 1, 2]], [[0, 0], [2, 0]])]
     filled, given = (Canonical(problem, one, rollouts) for one in (unknown, known))
     torch.testing.assert_close(filled.transform([[1.0, 0.5]]), given.transform([[1.0, 0.5]]))
-    with pytest.raises(DemonstrationError, match=r"1 of 3 .*first trajectory 0.*log_rho"):
+    with pytest.raises(DemonstrationError, match=r"1 of 3 .*first trajectory 0.*log-rho"):
         Canonical(random_problem(0), unknown, rollouts)
 
 
@@ -279,7 +279,8 @@ def test_dropped_parameters_and_growing_rollouts_keep_it_canonical(random_proble
     problem = random_problem(0, reward=reward, horizon=LENGTH)
     surrogate = SearchSettings(projection="canonical", drop=("d",)).build_surrogate(problem)
     thetas = np.array([[1.0, 0.5, 0.0], [1.0, 0.5, 2.0]])
-    grown = GrowingRollouts(problem, surrogate, seed=0)(thetas).projection
+    evaluations = [problem.evaluate(theta) for theta in thetas]
+    grown = GrowingRollouts(problem, surrogate, seed=0)(evaluations).projection
     assert isinstance(surrogate.projection, Canonical)
     assert isinstance(grown, Canonical)
     assert len(grown.rollouts[0]) > len(surrogate.projection.rollouts[0])

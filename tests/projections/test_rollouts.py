@@ -64,7 +64,7 @@ def test_choosing_more_than_there_are_takes_all(ragged):
 
 @pytest.mark.parametrize("count", [0, -1])
 def test_one_at_least(random_problem, ragged, count):
-    with pytest.raises(InvalidInputError, match=f"count is {count}"):
+    with pytest.raises(InvalidInputError, match=f"n is {count}"):
         sample_rollouts(random_problem(0), ragged, count, np.random.default_rng(0))
-    with pytest.raises(InvalidInputError, match=f"count is {count}"):
+    with pytest.raises(InvalidInputError, match=f"n is {count}"):
         choose_demonstrations(ragged, count, np.random.default_rng(0))

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from boirl.errors import InvalidInputError
-from boirl.rewards import CallableReward, Transitions
+from boirl.rewards import CallableReward, RewardFamily, Transitions
 from boirl.types import Parameter
 
 STATES = Transitions(np.arange(3))
@@ -19,9 +19,28 @@ def test_a_function_is_called_with_rows_whatever_the_batch():
     assert family(theta, STATES).tolist() == [[[0.0, 1.0, 4.0]] * 4] * 2
 
 
-def test_a_function_with_the_wrong_shape_is_told():
-    family = CallableReward(lambda theta, steps: theta[:, :1], {"weight": (0, 5)})
-    with pytest.raises(InvalidInputError, match=r"returned rewards of shape \(2, 1\)"):
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda theta, steps: theta[:, :1], r"returned shape \(2, 1\) .*expected \(2, 3\)"),
+        (lambda theta, steps: torch.zeros(3), r"returned shape \(3,\) for 2 thetas"),
+        (lambda theta, steps: squares(theta, steps).T, r"expected \(2, 3\).*transpose it"),
+        (lambda theta, steps: squares(theta, steps)[..., None], "check its shape"),
+    ],
+)
+def test_a_function_with_the_wrong_shape_is_refused(function, message):
+    family = CallableReward(function, {"weight": (0, 5)})
+    with pytest.raises(InvalidInputError, match=message):
+        family(torch.ones(2, 1, dtype=torch.float64), STATES)
+
+
+def test_a_family_of_ones_own_with_the_wrong_shape_is_refused():
+    class Half(RewardFamily):
+        def evaluate(self, theta, transitions):
+            return theta[..., :1]
+
+    family = Half([Parameter("weight", 0.0, 1.0)])
+    with pytest.raises(InvalidInputError, match=r"Half returned rewards of shape \(2, 1\)"):
         family(torch.ones(2, 1, dtype=torch.float64), STATES)
 
 

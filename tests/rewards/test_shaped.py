@@ -30,11 +30,11 @@ def test_without_weights_it_is_the_family_that_was_shaped(shaped, gridworld):
 
 def test_the_canonical_projection_does_not_see_shaping(shaped):
     assert movement(shaped, "canonical") < 1e-9
-    assert movement(shaped, "log_rho") > 0.1
+    assert movement(shaped, "log-rho") > 0.1
 
 
 @pytest.mark.parametrize("potentials", [np.zeros(3), [[np.nan], [0.0]]])
 def test_potentials_are_a_finite_row_a_state(potentials):
     base = LinearReward(np.eye(2), {"a": (0, 1), "b": (0, 1)})
-    with pytest.raises(InvalidInputError, match="a row a state and a column a potential"):
+    with pytest.raises(InvalidInputError, match="potentials have shape"):
         ShapedReward(base, potentials, gamma=0.9)

@@ -1,7 +1,7 @@
 """The algorithms that boirl is compared with: the same problems, the same likelihood.
 
->>> run = boirl.baselines.get("maxent").run(boirl.load_problem("gridworld"), iterations=50, seed=0)
->>> print(run.best.theta, run.best.nll)
+>>> run = boirl.baselines.get("maxent").run(boirl.load_problem("gridworld"), evaluations=50)
+>>> print(run.best, run.best_nll)
 """
 
 from __future__ import annotations
@@ -10,19 +10,25 @@ from inspect import signature
 from typing import Any
 
 from boirl.baselines.airl import AIRL
-from boirl.baselines.base import Baseline, BaselineRun, Callback, Iterate
+from boirl.baselines.base import Baseline, Callback
 from boirl.baselines.birl import BIRL
 from boirl.baselines.deep_maxent import DeepMaxEnt
 from boirl.baselines.gcl import GCL
 from boirl.baselines.maxent import MaxEnt
 from boirl.baselines.random_search import RandomSearch
+from boirl.baselines.run import BaselineRun
 from boirl.baselines.tpe import TPE
 from boirl.errors import InvalidInputError
+from boirl.registry import Registry
+
+BASELINES: Registry[type[Baseline]] = Registry("baseline", "boirl.baselines")
+"""The baselines, by name."""
 
 _KINDS: tuple[type[Baseline], ...] = (RandomSearch, TPE, MaxEnt, DeepMaxEnt, BIRL, GCL, AIRL)
-BASELINES = {kind.name: kind for kind in _KINDS}
+for _kind in _KINDS:
+    BASELINES.register(_kind.name, _kind)
 
-__all__ = ["BASELINES", "Baseline", "BaselineRun", "Callback", "Iterate", "get"]
+__all__ = ["BASELINES", "Baseline", "BaselineRun", "Callback", "get"]
 
 
 def get(name: str, **settings: Any) -> Baseline:
@@ -31,10 +37,6 @@ def get(name: str, **settings: Any) -> Baseline:
     Raises:
         InvalidInputError: There is no such baseline, or no such setting of it.
     """
-    if name not in BASELINES:
-        raise InvalidInputError(
-            f"there is no baseline {name!r}; expected one of {', '.join(BASELINES)}"
-        )
     kind = BASELINES[name]
     known = list(signature(kind).parameters)
     unknown = sorted(set(settings) - set(known))

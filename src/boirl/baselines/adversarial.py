@@ -1,24 +1,24 @@
 """What guided cost learning and adversarial IRL share: a reward against roll-outs of its policy.
 
-An iteration solves for the policy of the current reward, whose NLL it tells, rolls that policy out
-from where the demonstrations start, and changes the reward by some gradient steps that tell
+An iteration solves for the policy of the current reward, reports its NLL, rolls that policy out
+from where the demonstrations start, and changes the reward by some gradient steps that separate
 demonstrations from roll-outs. The methods differ in the loss of these steps.
 
-Policies that are learned start anew in every iteration: one that goes on learning through all of
-them becomes ever more decided, and its NLL drifts whatever the reward.
+Policies that are learned start from scratch in every iteration: one that goes on learning through
+all of them becomes ever more decided, and its NLL drifts whatever the reward.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 
-from boirl.baselines.base import Baseline, Iterate
+from boirl.baselines.base import Baseline
 from boirl.baselines.learned_reward import (
     LearnedReward,
     RewardKind,
@@ -27,13 +27,14 @@ from boirl.baselines.learned_reward import (
 )
 from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError, SolverError
-from boirl.likelihood import negative_log_likelihood
+from boirl.evaluation import Evaluation
 from boirl.problem import Problem
+from boirl.problem.likelihood import trajectory_log_likelihoods
 from boirl.threads import single_thread
 from boirl.types import IntArray, Report
 
 ADAM_MEMORY = (0.9, 0.9)
-"""Decay of both averages of Adam. On the way from a hopeless reward to a good one, gradients shrink
+"""Decay of both averages of Adam. On the way from a poor reward to a good one, gradients shrink
 by orders of magnitude; with the usual 0.999, steps stay tiny for a thousand more."""
 
 NETWORK_DECAY = 1e-4
@@ -60,15 +61,13 @@ class Learner:
 
 
 @dataclass
-class Duel:
+class AdversarialState:
     """Everything that changes in a run.
 
     Attributes:
         rng: Source of all randomness.
         learner: The reward.
         samples: Of the last policies, the newest last.
-        policies: Policy optimisations so far.
-        environment_steps: Steps in the environment so far.
         starts: Rewards that the run has started from.
         best: Lowest NLL since the last start.
         waiting: Iterations since then without progress.
@@ -77,8 +76,6 @@ class Duel:
     rng: np.random.Generator
     learner: Learner
     samples: deque[Sample]
-    policies: int = 0
-    environment_steps: int = 0
     starts: int = 1
     best: float = float("inf")
     waiting: int = 0
@@ -86,7 +83,7 @@ class Duel:
 
 @dataclass(frozen=True)
 class AdversarialBaseline(Baseline):
-    """A method that tells demonstrations from roll-outs.
+    """A method that learns to separate demonstrations from roll-outs.
 
     Args:
         reward: `"theta"`: of the problem's own family; `"network"`: a network on states.
@@ -96,7 +93,7 @@ class AdversarialBaseline(Baseline):
         learning_rate: Of Adam; for thetas, in units of the range of a parameter.
         steps: Of Adam in an iteration.
         kept: Policies whose last roll-outs are kept.
-        patience: Iterations without a lower NLL after which the reward starts anew from a random
+        patience: Iterations without a lower NLL after which the reward restarts from a random
             one: gradients lead no further.
         hidden: Widths of the layers of networks.
     """
@@ -129,39 +126,44 @@ class AdversarialBaseline(Baseline):
     def improve(
         self, problem: Problem[Any], learner: Learner, samples: list[Sample]
     ) -> dict[str, float]:
-        """Change the reward, given at least one sample, and tell about it."""
+        """Change the reward, given at least one sample, and return facts about the change."""
 
     def check(self, problem: Problem[Any]) -> None:
         check_environment(problem, self.name)
 
-    def begin(self, problem: Problem[Any], seed: int) -> Duel:
+    def begin(self, problem: Problem[Any], seed: int) -> AdversarialState:
         rng = np.random.default_rng(seed)
-        return Duel(rng, self.learner(problem, seed), deque(maxlen=self.kept))
+        return AdversarialState(rng, self.learner(problem, seed), deque(maxlen=self.kept))
 
-    def advance(self, problem: Problem[Any], state: Duel, report: Report) -> Iterate:
+    def advance(self, problem: Problem[Any], state: AdversarialState, report: Report) -> Evaluation:
         family, theta = state.learner.reward.current()
-        nll, policy = float("nan"), None
-        former = state.samples[-1].policy if state.samples and not problem.learns else None
+        steps = problem.env_steps_per_policy
+        evaluation = Evaluation(theta, float("nan"), reward=family)
+        former = state.samples[-1].policy if state.samples and not problem.is_model_free else None
         seed = int(state.rng.integers(2**31))
         try:
             policy = problem.solve(family or problem.reward, theta, seed, former, report)
-        except SolverError:
-            pass
+        except SolverError as error:
+            evaluation = replace(evaluation, failure=str(error))
         else:
-            nll = negative_log_likelihood(policy, problem.demonstrations)
+            log_likelihoods = trajectory_log_likelihoods(policy, problem.demonstrations)
             rolled_out = _roll_out(problem, policy, state.rng)
-            state.environment_steps += len(rolled_out.states)
+            steps += len(rolled_out.states)
             state.samples.append(Sample(policy, _cut(rolled_out, problem.demonstrations.lengths)))
-        state.policies += 1
-        state.environment_steps += problem.steps_a_policy
+            evaluation = Evaluation(
+                theta,
+                -float(log_likelihoods.mean()),
+                log_likelihoods=log_likelihoods,
+                policies=(problem.compact_policy(policy),),
+                seed=seed,
+                reward=family,
+            )
         facts = {"starts": float(state.starts)}
         if state.samples:
             with single_thread():
                 facts |= self.improve(problem, state.learner, list(state.samples))
-        self._note_progress(problem, state, nll)
-        return Iterate(
-            theta, nll, family, state.policies, state.environment_steps, facts=facts, policy=policy
-        )
+        self._note_progress(problem, state, evaluation.nll)
+        return replace(evaluation, environment_steps=steps, facts=facts)
 
     def optimiser(self, learned: LearnedReward) -> torch.optim.Adam:
         """Of the reward alone."""
@@ -172,7 +174,7 @@ class AdversarialBaseline(Baseline):
             weight_decay=NETWORK_DECAY if self.reward == "network" else 0.0,
         )
 
-    def _note_progress(self, problem: Problem[Any], state: Duel, nll: float) -> None:
+    def _note_progress(self, problem: Problem[Any], state: AdversarialState, nll: float) -> None:
         progress = IMPROVEMENT * abs(state.best) if np.isfinite(state.best) else 0.0
         if nll < state.best - progress:
             state.best, state.waiting = nll, 0

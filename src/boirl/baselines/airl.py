@@ -1,8 +1,8 @@
 """Adversarial IRL (Fu and others 2018): a discriminator with a shaping term.
 
 With a reward `g` and a potential `h` on states, `f(s, a, s') = g + gamma h(s') - h(s)` is the
-advantage of an action once both are right. A discriminator tells demonstrated steps from those of
-the current policy `pi_k` by the odds
+advantage of an action once both are right. A discriminator separates demonstrated steps from
+those of the current policy `pi_k` by the odds
 
     exp(f - f_k),
 
@@ -35,7 +35,7 @@ from boirl.rewards.network import Inputs, perceptron
 
 
 class TablePotential(nn.Module):
-    """A number a state, at first 0."""
+    """One number per state, at first 0."""
 
     def __init__(self, n_states: int) -> None:
         super().__init__()

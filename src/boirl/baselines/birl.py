@@ -16,10 +16,13 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from scipy.stats import gaussian_kde
 
-from boirl.baselines.base import Baseline, BaselineRun, Iterate
+from boirl.baselines.base import Baseline
+from boirl.baselines.run import BaselineRun
 from boirl.errors import InvalidInputError
+from boirl.evaluation import Evaluation
 from boirl.metrics.chains import effective_sample_size, r_hat
 from boirl.problem import Problem
+from boirl.threads import single_thread
 from boirl.types import FloatArray, Report
 
 Sampler = Literal["differential-evolution", "policy-walk"]
@@ -32,7 +35,7 @@ JITTER = 1e-4
 """Standard deviation of what is added to differences, as a share of the range."""
 
 FIRST_STATES = 10
-"""Uniform draws a parameter that take the place of earlier states until there are as many."""
+"""Uniform draws per parameter that take the place of earlier states until there are as many."""
 
 KERNELS = 1000
 """Of the density of earlier states, at most."""
@@ -43,14 +46,14 @@ comes back."""
 
 
 @dataclass(frozen=True, eq=False)
-class _Lesson:
+class _Proposal:
     """What chains have learned: earlier states in the unit cube, `n x d`, and their density."""
 
     states: FloatArray
     density: gaussian_kde
 
     @classmethod
-    def of(cls, states: FloatArray, rng: np.random.Generator) -> _Lesson:
+    def of(cls, states: FloatArray, rng: np.random.Generator) -> _Proposal:
         some = rng.permutation(states)[:KERNELS]
         # States that coincide would have no density.
         return cls(states, gaussian_kde((some + JITTER * rng.standard_normal(some.shape)).T))
@@ -84,24 +87,24 @@ class _State:
     rng: np.random.Generator
     unit: FloatArray
     log_likelihood: FloatArray
-    lesson: _Lesson | None = None
+    proposal: _Proposal | None = None
     known: dict[bytes, float] = field(default_factory=dict)
     history: list[FloatArray] = field(default_factory=list)
     accepted: int = 0
-    policies: int = 0
+    n_policies: int = 0
 
 
 @dataclass(frozen=True)
 class BIRL(Baseline):
-    """A step of all chains an iteration; the first evaluates where they start, anywhere in the box.
+    """One step of all chains per iteration; the first one is where they start, anywhere in the box.
 
-    An iterate is where the best chain is at present. Samples are the second half of all steps;
-    R-hat and effective sample sizes tell whether they were enough.
+    Its evaluation is that of the best chain at present. Samples are the second half of all steps;
+    R-hat and effective sample sizes show whether they were enough.
 
     Args:
         sampler: `"differential-evolution"` or `"policy-walk"`.
         chains: By default 10, or one of `"policy-walk"`, as published. Several walks know nothing
-            of each other, but R-hat tells whether they agree.
+            of each other, but R-hat shows whether they agree.
         step: Distance of neighbours on the grid of `"policy-walk"`, as a share of the range. What
             was solved there once is not solved again.
     """
@@ -112,7 +115,7 @@ class BIRL(Baseline):
 
     name: ClassVar[str] = "birl"
     summary: ClassVar[str] = "Markov chains that sample the posterior over rewards"
-    usual_iterations: ClassVar[int] = 1024
+    default_evaluations: ClassVar[int] = 1024
 
     def __post_init__(self) -> None:
         if self.sampler not in get_args(Sampler):
@@ -125,7 +128,7 @@ class BIRL(Baseline):
             raise InvalidInputError(f"step is {self.step}; expected a share of up to 0.5")
 
     def check(self, problem: Problem[Any]) -> None:
-        if problem.learns:
+        if problem.is_model_free:
             raise InvalidInputError(
                 f"birl needs thousands of likelihoods, and the policies of problem "
                 f"{problem.name!r} are learned: each would be a training run"
@@ -138,23 +141,25 @@ class BIRL(Baseline):
         nowhere = np.full(len(starts), -np.inf)
         if walks:
             return _State(rng, self._on_grid(starts), nowhere)
-        lesson = _Lesson.of(rng.random((FIRST_STATES * dimension, dimension)), rng)
-        return _State(rng, starts, nowhere, lesson)
+        proposal = _Proposal.of(rng.random((FIRST_STATES * dimension, dimension)), rng)
+        return _State(rng, starts, nowhere, proposal)
 
-    def advance(self, problem: Problem[Any], state: _State, report: Report) -> Iterate:
-        steps = len(state.history)
-        if steps == 0:
-            state.log_likelihood = self._log_likelihood(problem, state, state.unit)
-        else:
-            self._step(problem, state, *self._propose(state))
+    def advance(self, problem: Problem[Any], state: _State, report: Report) -> Evaluation:
+        steps, solved = len(state.history), state.n_policies
+        # The density is of small matrices, on which threads wait for each other.
+        with single_thread():
+            if steps == 0:
+                state.log_likelihood = self._log_likelihood(problem, state, state.unit)
+            else:
+                self._step(problem, state, *self._propose(state))
         state.history.append(state.unit)
         best = int(state.log_likelihood.argmax())
         likelihood = state.log_likelihood[best]
         nll = np.nan if likelihood == IMPOSSIBLE else -likelihood / len(problem.demonstrations)
-        return Iterate(
+        return Evaluation(
             theta=tuple(problem.box.from_unit(state.unit[best]).tolist()),
             nll=float(nll),
-            policies=state.policies,
+            n_policies=state.n_policies - solved,
             facts={"acceptance rate": state.accepted / max(1, steps * len(state.unit))},
         )
 
@@ -167,7 +172,7 @@ class BIRL(Baseline):
         sizes = {name: round(effective_sample_size(chains), 1) for name, chains in numbers.items()}
         facts = {
             "burn-in": burn_in,
-            "acceptance rate": round(run[-1].facts["acceptance rate"], 4),
+            "acceptance rate": round(run.evaluations[-1].facts["acceptance rate"], 4),
             "largest R-hat": float(np.max(list(ratios.values()))),
             "R-hat": ratios,
             "effective sample size": sizes,
@@ -176,7 +181,7 @@ class BIRL(Baseline):
 
     def _propose(self, state: _State) -> tuple[FloatArray, FloatArray]:
         """Where chains might go, `c x d`, and the log odds that the way back is proposed, `c`."""
-        if state.lesson is None:
+        if state.proposal is None:
             proposed, walks = state.unit.copy(), len(state.unit)
             coordinates = state.rng.integers(proposed.shape[1], size=walks)
             signs = state.rng.choice((-1.0, 1.0), size=walks)
@@ -186,8 +191,8 @@ class BIRL(Baseline):
         # Ever more rarely; in between, these are Markov chains whose distribution is exactly the
         # posterior. Where the number of steps is a power of two, all samples are of one of them.
         if steps & (steps - 1) == 0 and steps // 2 * chains >= FIRST_STATES * dimension:
-            state.lesson = _Lesson.of(np.concatenate(state.history[steps // 2 :]), state.rng)
-        return state.lesson.move(state.unit, state.rng)
+            state.proposal = _Proposal.of(np.concatenate(state.history[steps // 2 :]), state.rng)
+        return state.proposal.move(state.unit, state.rng)
 
     def _step(
         self, problem: Problem[Any], state: _State, proposed: FloatArray, odds: FloatArray
@@ -203,7 +208,7 @@ class BIRL(Baseline):
         state.accepted += int(goes.sum())
 
     def _log_likelihood(self, problem: Problem[Any], state: _State, unit: FloatArray) -> FloatArray:
-        if state.lesson is not None:
+        if state.proposal is not None:
             return self._solve(problem, state, unit)
         keys = [point.tobytes() for point in unit]
         new = {key: point for key, point in zip(keys, unit, strict=True) if key not in state.known}
@@ -214,14 +219,14 @@ class BIRL(Baseline):
 
     def _solve(self, problem: Problem[Any], state: _State, unit: FloatArray) -> FloatArray:
         nll = problem.nll_batch(problem.box.from_unit(unit))
-        state.policies += len(unit) * problem.policies_an_evaluation
+        state.n_policies += len(unit) * problem.policies_per_evaluation
         likelihood = -len(problem.demonstrations) * nll
         likelihood[~np.isfinite(likelihood)] = IMPOSSIBLE
         return likelihood
 
     @property
     def _points(self) -> int:
-        """Of the grid, a parameter."""
+        """Of the grid, per parameter."""
         return round(1.0 / self.step)
 
     def _on_grid(self, unit: FloatArray) -> FloatArray:

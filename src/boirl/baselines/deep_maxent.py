@@ -8,12 +8,13 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 import torch
 
-from boirl.baselines.base import Baseline, Iterate
+from boirl.baselines.base import Baseline
 from boirl.baselines.learned_reward import LearnedReward, RewardKind, check_kind
 from boirl.errors import InvalidInputError, SolverError
-from boirl.policies.explanation import explain
+from boirl.evaluation import Evaluation
 from boirl.policies.tabular import TabularPolicy, expected_visits
 from boirl.problem import Problem, TabularProblem
+from boirl.problem.explanation import explain
 from boirl.types import FloatArray, Report
 
 Objective = Literal["likelihood", "visits"]
@@ -24,12 +25,11 @@ class _State:
     reward: LearnedReward
     optimiser: torch.optim.Optimizer
     values: FloatArray | None = None
-    policies: int = 0
 
 
 @dataclass(frozen=True)
 class DeepMaxEnt(Baseline):
-    """One policy and one step of Adam an iteration.
+    """One policy and one step of Adam per iteration.
 
     Args:
         objective: `"likelihood"`: the exact derivative of the NLL. `"visits"`, as it was published:
@@ -75,33 +75,42 @@ class DeepMaxEnt(Baseline):
         )
         return _State(reward, optimiser)
 
-    def advance(self, problem: Problem[Any], state: _State, report: Report) -> Iterate:
+    def advance(self, problem: Problem[Any], state: _State, report: Report) -> Evaluation:
         assert isinstance(problem, TabularProblem)
         mdp, family = problem.mdp, state.reward.family
         found, theta = state.reward.current()
         rewards = mdp.expected_rewards(found or family, np.array([theta]))[0]
-        state.policies += 1
         try:
             explanation = explain(
                 mdp, problem.solver, rewards, problem.demonstrations, state.values
             )
-        except SolverError:
-            return Iterate(theta, float("nan"), found, state.policies)
+        except SolverError as error:
+            return Evaluation(theta, float("nan"), failure=str(error), reward=found)
         policy, slopes = explanation.policy, explanation.slopes
         state.values = policy.values
         if self.objective == "visits":
             slopes = _surplus_of_visits(problem, policy)
+        if slopes is None:
+            reason = "the derivative of the values does not exist"
+            return Evaluation(theta, float("nan"), failure=reason, reward=found)
         by_transition = mdp.slopes_by_transition(slopes, family.depends_on)
         paid = state.reward(mdp.paid_transitions(family.depends_on))
         state.optimiser.zero_grad()
         (paid @ torch.as_tensor(by_transition)).backward()
         state.optimiser.step()
         state.reward.after_step()
-        return Iterate(theta, explanation.nll, found, state.policies, policy=policy)
+        return Evaluation(
+            theta,
+            explanation.nll,
+            log_likelihoods=explanation.log_likelihoods,
+            policies=(problem.compact_policy(policy),),
+            facts=policy.facts,
+            reward=found,
+        )
 
 
 def _surplus_of_visits(problem: TabularProblem, policy: TabularPolicy) -> FloatArray:
-    """Discounted visits of state-actions, expected less demonstrated, a trajectory, `S x A`."""
+    """Discounted visits of state-actions, expected less demonstrated, per trajectory, `S x A`."""
     demonstrations, n_actions = problem.demonstrations, problem.mdp.n_actions
     pairs = demonstrations.states * n_actions + demonstrations.actions
     counted = np.bincount(

@@ -99,7 +99,7 @@ class Background:
         return discounted.new_zeros(len(self.trajectories)).index_add(0, self.owners, discounted)
 
     def log_of_returns(self, returns: Tensor) -> Tensor:
-        """`exp(return)` over its sum, which the roll-outs tell: the published density."""
+        """`exp(return)` over its sum, estimated from the roll-outs: the published density."""
         rolled_out = slice(self.demonstrated, None)
         alone = Groups(self.groups.numbers[rolled_out].numpy())
         log_z = alone.log_mean_exp((returns - self.log_sampled)[rolled_out])
@@ -134,7 +134,7 @@ class GCL(AdversarialBaseline):
 
     name: ClassVar[str] = "gcl"
     summary: ClassVar[str] = "guided cost learning: importance-weighted roll-outs"
-    usual_iterations: ClassVar[int] = 200
+    default_evaluations: ClassVar[int] = 200
 
     def __post_init__(self) -> None:
         super().__post_init__()

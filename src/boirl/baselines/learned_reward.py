@@ -10,8 +10,8 @@ from torch import Tensor
 
 from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError
-from boirl.gym_problem import GymProblem
 from boirl.problem import Problem, TabularProblem
+from boirl.problem.simulated import GymProblem
 from boirl.rewards import RewardFamily, Transitions
 from boirl.rewards.family import as_float64
 from boirl.rewards.network import NetworkReward, ScaledInputs, TableInputs, perceptron
@@ -78,7 +78,7 @@ class LearnedReward:
         else:
             inputs = state_inputs(problem)
             network = perceptron(inputs.size, hidden, torch.Generator().manual_seed(seed))
-            self.family = NetworkReward(network, inputs, of_next=problem.learns)
+            self.family = NetworkReward(network, inputs, of_next=problem.is_model_free)
             self.parameters = list(network.parameters())
 
     def __call__(self, transitions: Transitions) -> Tensor:
@@ -98,7 +98,7 @@ class LearnedReward:
                 self.unit.clamp_(0.0, 1.0)
 
     def current(self) -> tuple[RewardFamily | None, tuple[float, ...]]:
-        """The reward as an `Iterate` names it: its family, None for the problem's own, and theta.
+        """The family of the reward, None for the problem's own, and theta.
 
         Further training does not change it.
         """

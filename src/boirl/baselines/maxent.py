@@ -17,11 +17,13 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.stats import qmc
 
-from boirl.baselines.base import Baseline, BaselineRun, Iterate
+from boirl.baselines.base import Baseline
+from boirl.baselines.run import BaselineRun
 from boirl.errors import InvalidInputError, SolverError
-from boirl.grouping import group_alike
+from boirl.evaluation import Evaluation
 from boirl.problem import Problem
-from boirl.solutions import limit_above
+from boirl.results.grouping import group_alike
+from boirl.results.groups import limit_above
 from boirl.types import FloatArray, Report
 
 SOLUTIONS_WITHIN = 0.10
@@ -29,18 +31,17 @@ SOLUTIONS_WITHIN = 0.10
 
 @dataclass
 class _State:
-    """Starts to come, steps of the present descent that are not told yet, ends of former ones."""
+    """Starts to come, evaluations of the present descent, and the best of each former descent."""
 
     starts: qmc.Sobol
-    waiting: deque[tuple[FloatArray, float]] = field(default_factory=deque)
-    ends: list[tuple[FloatArray, float]] = field(default_factory=list)
-    policies: int = 0
+    waiting: deque[Evaluation] = field(default_factory=deque)
+    ends: list[Evaluation] = field(default_factory=list)
     descents: int = 0
 
 
 @dataclass(frozen=True)
 class MaxEnt(Baseline):
-    """A policy and its gradient an iteration; L-BFGS-B within the box, from Sobol points.
+    """One policy and its gradient per iteration; L-BFGS-B within the box, from Sobol points.
 
     Args:
         steps: Iterations of a descent at most.
@@ -60,7 +61,7 @@ class MaxEnt(Baseline):
             raise InvalidInputError(f"tolerance is {self.tolerance}; expected a positive number")
 
     def check(self, problem: Problem[Any]) -> None:
-        if problem.learns:
+        if problem.is_model_free:
             raise InvalidInputError(
                 f"maxent needs exact gradients, and the policies of problem {problem.name!r} are "
                 "learned; use gcl or airl"
@@ -69,30 +70,32 @@ class MaxEnt(Baseline):
     def begin(self, problem: Problem[Any], seed: int) -> _State:
         return _State(qmc.Sobol(problem.box.dimension, rng=np.random.default_rng(seed)))
 
-    def advance(self, problem: Problem[Any], state: _State, report: Report) -> Iterate:
+    def advance(self, problem: Problem[Any], state: _State, report: Report) -> Evaluation:
         if not state.waiting:
             start = state.starts.random(1)[0]
-            state.waiting.extend(self._descend(problem, start))
-            state.ends.append(min(state.waiting, key=_nll))
             state.descents += 1
-        unit, nll = state.waiting.popleft()
-        state.policies += 1
-        theta = tuple(problem.box.from_unit(unit).tolist())
-        return Iterate(theta, nll, policies=state.policies, facts={"start": state.descents})
+            state.waiting.extend(self._descend(problem, start, state.descents))
+            state.ends.append(min(state.waiting, key=_nll))
+        return state.waiting.popleft()
 
-    def _descend(self, problem: Problem[Any], start: FloatArray) -> list[tuple[FloatArray, float]]:
-        """Every theta of a descent, in the unit cube, with its NLL; it ends where one has none."""
+    def _descend(self, problem: Problem[Any], start: FloatArray, number: int) -> list[Evaluation]:
+        """Every evaluation of a descent; it ends where one fails or has no gradient."""
         box = problem.box
-        seen: list[tuple[FloatArray, float]] = []
+        seen: list[Evaluation] = []
 
         def nll_and_slope(unit: FloatArray) -> tuple[float, FloatArray]:
-            try:
-                nll, gradient = problem.nll_and_gradient(box.from_unit(unit))
-            except SolverError:
-                seen.append((unit.copy(), float("nan")))
-                raise
-            seen.append((unit.copy(), nll))
-            return nll, gradient * (box.high - box.low)
+            evaluation = problem.evaluate(box.from_unit(unit))
+            seen.append(replace(evaluation, facts={**evaluation.facts, "start": number}))
+            if not evaluation.ok:
+                raise SolverError(str(evaluation.failure))
+            if evaluation.gradient is None and (number > 1 or len(seen) > 1):
+                raise SolverError("the derivative does not exist at this theta")
+            if evaluation.gradient is None:
+                raise InvalidInputError(
+                    f"maxent needs exact gradients, and the NLL of problem {problem.name!r} has "
+                    "none: its reward family is not differentiable in theta (write it in torch)"
+                )
+            return evaluation.nll, evaluation.gradient * (box.high - box.low)
 
         with suppress(SolverError):
             minimize(
@@ -106,17 +109,18 @@ class MaxEnt(Baseline):
         return seen
 
     def finish(self, problem: Problem[Any], state: _State, run: BaselineRun) -> BaselineRun:
-        """Add the ends of descents: of those within 10 % of the best NLL, one a behaviour."""
-        ends = sorted((end for end in state.ends if np.isfinite(end[1])), key=_nll)
-        limit = limit_above(ends[0][1], SOLUTIONS_WITHIN) if ends else np.nan
-        good = [problem.box.from_unit(unit) for unit, nll in ends if nll <= limit]
+        """Add the ends of descents: of those within 10 % of the best NLL, one per behaviour."""
+        ends = sorted((end for end in state.ends if end.ok), key=_nll)
+        limit = limit_above(ends[0].nll, SOLUTIONS_WITHIN) if ends else np.nan
+        good = [end for end in ends if end.nll <= limit]
         facts = {"descents": state.descents}
         if not good:
             return replace(run, facts=facts)
-        distances = problem.behaviour_distances([problem.policy(theta) for theta in good])
+        distances = problem.behaviour_distances([problem.policy_of(end) for end in good])
         firsts = [members[0] for members in group_alike(distances, problem.same_behaviour)]
-        return replace(run, solutions=np.array([good[number] for number in firsts]), facts=facts)
+        solutions = np.array([good[number].theta for number in firsts])
+        return replace(run, solutions=solutions, facts=facts)
 
 
-def _nll(step: tuple[FloatArray, float]) -> float:
-    return float(np.nan_to_num(step[1], nan=np.inf))
+def _nll(evaluation: Evaluation) -> float:
+    return evaluation.nll if evaluation.ok else np.inf

@@ -7,33 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from boirl.baselines.base import Baseline, Iterate
+from boirl.baselines.base import Baseline
+from boirl.evaluation import Evaluation
 from boirl.problem import Problem
-from boirl.types import FloatArray, Report
-
-
-@dataclass
-class Evaluations:
-    """How many there were, and the source of all randomness."""
-
-    rng: np.random.Generator
-    done: int = 0
-
-    def evaluate(self, problem: Problem[Any], theta: FloatArray, report: Report) -> Iterate:
-        """Evaluate a theta as a search does."""
-        evaluation = problem.evaluate(theta, int(self.rng.integers(2**31)), report)
-        self.done += 1
-        return Iterate(
-            theta=evaluation.theta,
-            nll=evaluation.nll,
-            policies=self.done * problem.policies_an_evaluation,
-            environment_steps=self.done * problem.policies_an_evaluation * problem.steps_a_policy,
-        )
+from boirl.types import Report
 
 
 @dataclass(frozen=True)
 class RandomSearch(Baseline):
-    """A uniformly drawn theta an iteration."""
+    """One uniformly drawn theta per iteration."""
 
     name: ClassVar[str] = "random"
     summary: ClassVar[str] = "thetas drawn uniformly from the box"
@@ -41,9 +23,11 @@ class RandomSearch(Baseline):
     def check(self, problem: Problem[Any]) -> None:
         """Applies everywhere."""
 
-    def begin(self, problem: Problem[Any], seed: int) -> Evaluations:
-        return Evaluations(np.random.default_rng(seed))
+    def begin(self, problem: Problem[Any], seed: int) -> np.random.Generator:
+        return np.random.default_rng(seed)
 
-    def advance(self, problem: Problem[Any], state: Evaluations, report: Report) -> Iterate:
-        theta = problem.box.from_unit(state.rng.random(problem.box.dimension))
-        return state.evaluate(problem, theta, report)
+    def advance(
+        self, problem: Problem[Any], state: np.random.Generator, report: Report
+    ) -> Evaluation:
+        theta = problem.box.from_unit(state.random(problem.box.dimension))
+        return problem.evaluate(theta, int(state.integers(2**31)), report)

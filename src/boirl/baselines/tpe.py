@@ -7,24 +7,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 import optuna
-from optuna.distributions import FloatDistribution
 
-from boirl.baselines.base import Baseline, Iterate
-from boirl.baselines.random_search import Evaluations
+from boirl.baselines.base import Baseline
+from boirl.evaluation import Evaluation
 from boirl.problem import Problem
-from boirl.storage import open_study
+from boirl.search.sampler import search_space
+from boirl.search.storage import open_study
 from boirl.types import Report
 
 
 @dataclass
 class _State:
     study: optuna.Study
-    evaluations: Evaluations
+    rng: np.random.Generator
 
 
 @dataclass(frozen=True)
 class TPE(Baseline):
-    """An evaluation an iteration, where Optuna's default sampler suggests it."""
+    """One evaluation per iteration, where Optuna's default sampler suggests it."""
 
     name: ClassVar[str] = "tpe"
     summary: ClassVar[str] = "Optuna's default sampler over theta"
@@ -34,16 +34,14 @@ class TPE(Baseline):
 
     def begin(self, problem: Problem[Any], seed: int) -> _State:
         study = open_study(None, self.name, optuna.samplers.TPESampler(seed=seed))
-        return _State(study, Evaluations(np.random.default_rng(seed)))
+        return _State(study, np.random.default_rng(seed))
 
-    def advance(self, problem: Problem[Any], state: _State, report: Report) -> Iterate:
-        box = problem.box
-        bounds = zip(box.names, box.low, box.high, strict=True)
-        trial = state.study.ask({name: FloatDistribution(low, high) for name, low, high in bounds})
-        theta = np.array([trial.params[name] for name in box.names])
-        done = state.evaluations.evaluate(problem, theta, report)
-        if np.isnan(done.nll):
-            state.study.tell(trial, state=optuna.trial.TrialState.FAIL)
+    def advance(self, problem: Problem[Any], state: _State, report: Report) -> Evaluation:
+        trial = state.study.ask(search_space(problem.box))
+        theta = np.array([trial.params[name] for name in problem.box.names])
+        evaluation = problem.evaluate(theta, int(state.rng.integers(2**31)), report)
+        if evaluation.ok:
+            state.study.tell(trial, evaluation.nll)
         else:
-            state.study.tell(trial, done.nll)
-        return done
+            state.study.tell(trial, state=optuna.trial.TrialState.FAIL)
+        return evaluation

@@ -1,6 +1,5 @@
-"""The worlds in which demonstrators act."""
+"""The worlds in which demonstrators act: tables, or simulators that are sampled."""
 
-from boirl.environments.gridworld import gridworld_mdp, gridworld_reward
 from boirl.environments.tabular import TabularMDP
 
-__all__ = ["TabularMDP", "gridworld_mdp", "gridworld_reward"]
+__all__ = ["TabularMDP"]

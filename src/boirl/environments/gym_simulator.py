@@ -1,8 +1,8 @@
 """Any Gymnasium environment as a simulator.
 
 Observations are flattened to vectors; those of a `Dict` space in the order of its keys, which
-`observation_parts` tells. Roll-outs begin where demonstrations began if the environment can be set
-to a state. That is found out in this order:
+`observation_parts` describes. Roll-outs begin where demonstrations began if the environment can be
+set to a state. That is found out in this order:
 
 1. `set_start(env, start)`, a function of the user's that returns the first observation;
 2. MuJoCo environments (`set_state(qpos, qvel)`), from start states `qpos, qvel`;
@@ -15,6 +15,7 @@ to a state. That is found out in this order:
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -124,6 +125,17 @@ class GymSimulator(Simulator):
                 f"env made {type(made).__name__}; expected a Gymnasium environment"
             )
         return made
+
+    def camera_env(self, theta: FloatArray) -> Env:
+        if isinstance(self.source, str):
+            return gymnasium.make(self.source, render_mode="rgb_array")
+        if callable(self.source) and _takes_render_mode(self.source):
+            make: Any = self.source
+            return make(render_mode="rgb_array")
+        raise InvalidInputError(
+            "the environment is made by a function that takes no render_mode, so that boirl cannot "
+            "ask it for pictures; leave the camera out"
+        )
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -241,3 +253,10 @@ def observation_parts(space: spaces.Space[Any]) -> dict[str, slice]:
 def part_of(states: NDArray[Any], space: spaces.Space[Any], name: str) -> NDArray[Any]:
     """One part of flattened `Dict` observations, `T x j` of `T x k`."""
     return states[:, observation_parts(space)[name]]
+
+
+def _takes_render_mode(function: Callable[..., Any]) -> bool:
+    parameters = inspect.signature(function).parameters
+    return "render_mode" in parameters or any(
+        one.kind == one.VAR_KEYWORD for one in parameters.values()
+    )

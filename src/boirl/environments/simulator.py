@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from boirl.demonstrations import Demonstrations
-from boirl.errors import DemonstrationError
+from boirl.errors import DemonstrationError, InvalidInputError
 from boirl.types import FloatArray
 
 BOUND_SLACK = 1e-6
@@ -66,17 +66,27 @@ class Simulator(ABC):
 
         Args:
             policy: Whose actions to take; None for uniformly random ones.
-            starts: Where to start, a row a trajectory (`Demonstrations.starts`); or a number of
+            starts: Where to start, one row per trajectory (`Demonstrations.starts`); or a number of
                 trajectories that start where the environment starts them.
             horizon: Trajectories end earlier where the environment does.
             rng: All randomness comes from here.
         """
 
-    def uniform_actions(self, count: int, rng: np.random.Generator) -> Any:
-        """Uniformly random actions, `count` or `count x m`."""
+    def camera_env(self, theta: FloatArray) -> Any:
+        """A Gymnasium environment that draws itself, for films of the policy of theta.
+
+        Raises:
+            InvalidInputError: There is none.
+        """
+        raise InvalidInputError(
+            f"environment {self.name!r} cannot draw itself; leave the camera out"
+        )
+
+    def uniform_actions(self, n: int, rng: np.random.Generator) -> Any:
+        """Uniformly random actions, `n` or `n x m`."""
         if self.n_actions is not None:
-            return rng.integers(self.n_actions, size=count)
-        return rng.uniform(self.action_low, self.action_high, (count, len(self.action_low)))
+            return rng.integers(self.n_actions, size=n)
+        return rng.uniform(self.action_low, self.action_high, (n, len(self.action_low)))
 
 
 class VectorSimulator(Simulator):
@@ -89,8 +99,8 @@ class VectorSimulator(Simulator):
     rollouts_to_measure = 2000
 
     @abstractmethod
-    def reset(self, count: int, rng: np.random.Generator) -> FloatArray:
-        """States to start from, `count x q`."""
+    def reset(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """States to start from, `n x q`."""
 
     @abstractmethod
     def step(self, states: FloatArray, actions: FloatArray) -> FloatArray:
@@ -134,12 +144,12 @@ def fit_to(simulator: Simulator, demonstrations: Demonstrations) -> Demonstratio
     if demonstrations.states.shape[1:] != (simulator.observation_size,):
         raise DemonstrationError(
             f"observations have shape {demonstrations.states.shape}; expected a row of "
-            f"{simulator.observation_size} numbers a step, as {simulator.name} observes (flattened)"
+            f"{simulator.observation_size} numbers per step, as {simulator.name} observes them"
         )
     if simulator.n_actions is not None:
         if actions.ndim != 1:
             raise DemonstrationError(
-                f"actions have shape {actions.shape}; expected a whole number a step"
+                f"actions have shape {actions.shape}; expected one whole number per step"
             )
         expected = f"a whole number below {simulator.n_actions}"
         _refuse(demonstrations, actions >= simulator.n_actions, expected)
@@ -147,7 +157,7 @@ def fit_to(simulator: Simulator, demonstrations: Demonstrations) -> Demonstratio
     low, high = simulator.action_low, simulator.action_high
     if actions.shape[1:] != low.shape:
         raise DemonstrationError(
-            f"actions have shape {actions.shape}; expected a row of {len(low)} numbers a step"
+            f"actions have shape {actions.shape}; expected a row of {len(low)} numbers per step"
         )
     slack = BOUND_SLACK * (high - low)
     wrong = np.any((actions < low - slack) | (actions > high + slack), axis=1)

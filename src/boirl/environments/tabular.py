@@ -21,7 +21,7 @@ from boirl.types import FloatArray, IntArray
 ROW_SUM_TOLERANCE = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TabularMDP:
     """States `0..S-1`, actions `0..A-1`, sparse dynamics, discount and start distribution.
 
@@ -40,6 +40,9 @@ class TabularMDP:
     gamma: float
     start: FloatArray
 
+    def __repr__(self) -> str:
+        return f"TabularMDP({self.n_states} states, {self.n_actions} actions, gamma {self.gamma:g})"
+
     def __post_init__(self) -> None:
         if not 0.0 < self.gamma <= 1.0:
             raise InvalidInputError(f"gamma is {self.gamma}; expected a number in (0, 1]")
@@ -47,7 +50,7 @@ class TabularMDP:
         if rows != n_states * self.n_actions:
             raise InvalidInputError(
                 f"the dynamics have {rows} rows for {n_states} states and {self.n_actions} "
-                f"actions; expected {n_states * self.n_actions}, a row a state-action"
+                f"actions; expected {n_states * self.n_actions}, one row per state-action"
             )
         values = self.transition.data
         sums = self.transition.sum(axis=1)

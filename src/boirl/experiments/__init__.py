@@ -63,6 +63,7 @@ def run_experiment(
     out: Path,
     options: Mapping[str, Any],
     on_trial: Callable[[int, int], None] = lambda done, total: None,
+    tiny: bool = False,
 ) -> list[dict[str, str]]:
     """Run an experiment and return the lines of its table, by heading.
 
@@ -70,8 +71,10 @@ def run_experiment(
         name: One of `EXPERIMENTS`.
         out: Folder for its results; what is finished there is not run again.
         options: What this experiment takes, by name.
-        on_trial: Told after each trial how many are done, and how many there are.
+        on_trial: Called after each trial with how many are done, and how many there are.
+        tiny: Whether to run it in seconds, with other options where none are given.
     """
     experiment = find_experiment(name, options)
-    rows = experiment.run(out=out, on_trial=on_trial, **options)
+    given = {**experiment.tiny, **options} if tiny else options
+    rows = experiment.run(out=out, on_trial=on_trial, **given)
     return [{head: show(row) for head, show in experiment.columns.items()} for row in rows]

@@ -1,6 +1,6 @@
 """How soon does each method find a reward as good as the expert's? (Paper, Table 1, all rows.)
 
-One rule for all: the first iteration at which the ESOR of the best-NLL reward so far reaches that
+One rule for all: the first evaluation at which the ESOR of the best-NLL reward so far reaches that
 of the true reward, both exact; or, by roll-outs where policies are learned, comes within 2 % of it
 in the maze and 5 % in Fetch-Reach. A trial ends there, so that seconds and policies are those it
 took. The searches start from one theta of high NLL, as in the paper; the other methods where they
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ import numpy as np
 
 from boirl import baselines
 from boirl.errors import InvalidInputError
+from boirl.evaluation import Evaluation
 from boirl.experiments.trials import (
     DRAWN_AT_ONCE,
     METHODS,
@@ -26,6 +28,7 @@ from boirl.experiments.trials import (
     OnTrial,
     Row,
     check_methods,
+    expert_esor,
     hard_start,
     quiet,
     run_trials,
@@ -33,9 +36,8 @@ from boirl.experiments.trials import (
     times,
     write_summary,
 )
-from boirl.problem import Problem
-from boirl.problems import load_problem
-from boirl.study import Study
+from boirl.problem import Problem, load_problem
+from boirl.search import Study
 
 
 class Contest(NamedTuple):
@@ -71,7 +73,7 @@ BUDGETS: dict[str, tuple[str, dict[str, Any], int]] = {
     "gcl": ("gcl", {}, 500),
     "airl": ("airl", {}, 200),
 }
-"""Baseline, settings and iterations at most, by the name in tables."""
+"""Baseline, settings and evaluations at most, by the name in tables."""
 
 SEARCH_BUDGET = 40
 """Evaluations of a search at most."""
@@ -95,39 +97,42 @@ PAPER: dict[tuple[str, str], tuple[float, float | None]] = {
     ("maze", "airl"): (0.8, 90.0),
     ("maze", "gcl"): (0.0, None),
 }
-"""Share of trials that reached the expert and iterations until then, as published."""
+"""Share of trials that reached the expert and evaluations until then, as published."""
 
 ALL = (*METHODS, *BUDGETS)
 
 
 class _Race:
-    """Judges the best reward so far after every iteration."""
+    """Judges the best reward so far after every evaluation."""
 
     def __init__(self, problem: Problem[Any], tolerance: float) -> None:
         self.problem = problem
-        expert = problem.esor(np.array(problem.truth))
+        expert = expert_esor(problem)
         self.threshold = expert - tolerance * abs(expert)
         self.best = np.inf
         self.esor = -np.inf
         self.theta: tuple[float, ...] | None = None
         self.reached: Row | None = None
+        self.spent = {"policies": 0, "environment_steps": 0, "seconds": 0.0}
 
-    def judge(self, iterate: baselines.Iterate) -> bool:
+    def judge(self, evaluation: Evaluation, number: int) -> bool:
         """Whether the best-NLL reward so far is as good as the expert's."""
-        if not iterate.nll < self.best:
+        self.spent["policies"] += evaluation.n_policies
+        self.spent["environment_steps"] += evaluation.environment_steps
+        self.spent["seconds"] += evaluation.seconds
+        if not evaluation.nll < self.best:
             return False
-        self.best = iterate.nll
-        self.theta = iterate.theta if iterate.reward is None else None
-        policy = iterate.policy or self.problem.policy(np.array(iterate.theta))
+        self.best = evaluation.nll
+        self.theta = evaluation.theta if evaluation.reward is None else None
+        policy = (
+            self.problem.policy_of(evaluation)
+            if evaluation.policies
+            else self.problem.policy(evaluation.theta)
+        )
         self.esor = self.problem.true_return(policy)
         if self.esor < self.threshold:
             return False
-        self.reached = {
-            "iterations": iterate.iteration,
-            "policies": iterate.policies,
-            "environment_steps": iterate.environment_steps,
-            "seconds": iterate.seconds,
-        }
+        self.reached = {"evaluations": number + 1, **self.spent}
         return True
 
 
@@ -160,24 +165,14 @@ def run_trial(problem: Problem[Any], contest: str, method: str, seed: int) -> Ro
 
 
 def _search(problem: Problem[Any], race: _Race, hard_nll: float, method: str, seed: int) -> None:
-    start = hard_start(problem, seed, hard_nll, at_once=1 if problem.learns else DRAWN_AT_ONCE)
+    start = hard_start(
+        problem, seed, hard_nll, at_once=1 if problem.is_model_free else DRAWN_AT_ONCE
+    )
     study = Study(problem, seed=seed, initial=[start], **METHODS[method])
-    seconds = 0.0
-    for number in range(1, SEARCH_BUDGET + 1):
+    for number in range(SEARCH_BUDGET):
         began = time.perf_counter()
-        found = study.run(number)
-        seconds += time.perf_counter() - began
-        theta, nll = tuple(found.thetas[-1].tolist()), float(found.nll[-1])
-        policies = number * problem.policies_an_evaluation
-        done = baselines.Iterate(
-            theta,
-            nll,
-            policies=policies,
-            environment_steps=policies * problem.steps_a_policy,
-            seconds=seconds,
-            iteration=number,
-        )
-        if race.judge(done):
+        evaluation = study.run(number + 1).evaluations[-1]
+        if race.judge(replace(evaluation, seconds=time.perf_counter() - began), number):
             return
 
 
@@ -197,7 +192,7 @@ def run(
         seeds: Of the trials.
         problems: Some of `CONTESTS`.
         data: Folder with the data of Borlange, by default the cache.
-        on_trial: Told of progress.
+        on_trial: See `OnTrial`.
     """
     check_methods(methods, ALL)
     unknown = sorted(set(problems) - set(CONTESTS))
@@ -242,7 +237,7 @@ def summarise(rows: Sequence[Row]) -> Row:
         "contest": contest,
         "method": method,
         "trials": len(rows),
-        **times([row["reached"] and row["reached"]["iterations"] for row in rows]),
+        **times([row["reached"] and row["reached"]["evaluations"] for row in rows]),
         **costs,
         "best_nll": float(np.mean([row["best_nll"] for row in rows])),
         "refused": rows[0]["refused"],
@@ -268,11 +263,12 @@ EXPERIMENT = Experiment(
         "problem": lambda row: row["contest"],
         "method": lambda row: row["method"],
         "reached": lambda row: "does not apply" if row["refused"] else f"{row['reached']:.0%}",
-        "iterations": show_after,
+        "evaluations": show_after,
         "policies": lambda row: _number(row["policies"]),
         "steps": lambda row: _number(row["environment_steps"]),
         "seconds": lambda row: _number(row["seconds"], 1),
         "NLL": lambda row: "-" if row["refused"] else f"{row['best_nll']:.2f}",
         "paper": _paper,
     },
+    tiny={"problems": ["gridworld"], "methods": ["rho-rbf", "tpe", "maxent"], "seeds": [1000]},
 )

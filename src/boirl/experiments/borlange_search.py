@@ -32,9 +32,8 @@ from boirl.experiments.trials import (
 )
 from boirl.files import make_folder, read_arrays, write_arrays
 from boirl.metrics import landscape_error, set_f1
-from boirl.problem import TabularProblem
-from boirl.problems import load_problem
-from boirl.study import explore
+from boirl.problem import TabularProblem, load_problem
+from boirl.search import explore
 from boirl.types import FloatArray
 
 HARD_NLL = {"wide": 600.0, "narrow": 165.0}
@@ -52,15 +51,15 @@ SPACE_FILLING: dict[str, dict[str, Any]] = {
 MEASURES = ("excess", "f1", "rmse", "seconds")
 
 
-def reference(problem: TabularProblem, path: Path, count: int) -> tuple[FloatArray, FloatArray]:
+def reference(problem: TabularProblem, path: Path, n: int) -> tuple[FloatArray, FloatArray]:
     """Uniformly drawn thetas and their exact NLL, kept in a file."""
     thetas = problem.box.from_unit(
-        np.random.default_rng(REFERENCE_SEED).random((count, problem.box.dimension))
+        np.random.default_rng(REFERENCE_SEED).random((n, problem.box.dimension))
     )
     fingerprint = problem.fingerprint()
     if path.exists():
         arrays = read_arrays(path, "exact NLLs")
-        if str(arrays["problem"]) == fingerprint and len(arrays["nll"]) == count:
+        if str(arrays["problem"]) == fingerprint and len(arrays["nll"]) == n:
             return thetas, arrays["nll"]
     nll = problem.nll_batch(thetas)
     write_arrays(path, {"nll": nll, "problem": np.array(fingerprint)})
@@ -85,7 +84,7 @@ def run(
         methods: Of the `search` design, see `METHODS`.
         seeds: Of the searches; the demonstrations are those of seed 0.
         evaluations: Of each trial.
-        on_trial: Told of progress.
+        on_trial: See `OnTrial`.
         data: Folder with the data, by default the cache.
         boxes: Which boxes of rewards.
         problem_options: A problem for `load_problem` instead, with its name; for a small version.
@@ -183,5 +182,13 @@ EXPERIMENT = Experiment(
         "RMSE": lambda row: f"{row['rmse_mean']:.1f}",
         "highest": lambda row: f"{row['rmse_worst']:.1f}",
         "seconds": lambda row: f"{row['seconds_mean']:.0f}",
+    },
+    tiny={
+        "methods": ["rho-rbf", "random"],
+        "seeds": [1000],
+        "evaluations": 4,
+        "boxes": ["wide"],
+        "problem_options": {"name": "road-network", "n_links": 60, "n_demonstrations": 20},
+        "n_reference": 64,
     },
 )

@@ -8,22 +8,22 @@ groups of rewards that behave alike.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from boirl.drawing.views import save_pictures
 from boirl.experiments.trials import Experiment, OnTrial, Row, quiet, write_summary
 from boirl.files import make_folder, write_bytes
-from boirl.maps import save_maps
-from boirl.plots import save_figures
-from boirl.problem import Problem
-from boirl.problems import load_problem
-from boirl.solutions import RewardSet
-from boirl.study import Study
+from boirl.problem import Problem, load_problem
+from boirl.results import RewardSet
+from boirl.search import Study
 
-PROBLEMS = ("borlange-real", "borlange-recursive-logit")
+PROBLEMS: dict[str, dict[str, Any]] = {"borlange-real": {}, "borlange-recursive-logit": {}}
+"""Options of each problem, by name."""
+
 PUBLISHED = {"borlange-recursive-logit": (-2.494, -0.933, -0.411, -4.459)}
 """Maximum-likelihood estimates in the literature (Fosgerau et al., 2013)."""
 
@@ -38,6 +38,7 @@ def run(
     seeds: Sequence[int] = (0,),
     on_trial: OnTrial = quiet,
     data: str | None = None,
+    problems: Mapping[str, Mapping[str, Any]] = PROBLEMS,
 ) -> list[Row]:
     """Search on both problems; an interrupted search goes on where it was.
 
@@ -45,21 +46,24 @@ def run(
         out: Folder with one for each problem and seed, and `summary.json`.
         evaluations: Of each search.
         seeds: Of the searches.
-        on_trial: Told of progress.
+        on_trial: See `OnTrial`.
         data: Folder with the data, by default the cache.
+        problems: Other problems on roads, with their options.
     """
     rows = []
-    wanted = [(name, seed) for name in PROBLEMS for seed in seeds]
+    wanted = [(name, seed) for name in problems for seed in seeds]
     for name, seed in wanted:
         folder = out / name / f"seed-{seed}"
         make_folder(folder)
+        options = dict(problems[name])
+        if data is not None and "borlange" in name:
+            options["data"] = data
         study = Study(
-            load_problem(name, data=data), seed=seed, storage=f"sqlite:///{folder / 'search.db'}"
+            load_problem(name, **options), seed=seed, storage=f"sqlite:///{folder / 'search.db'}"
         )
         found = study.run(evaluations)
         found.save(folder / "rewards.npz")
-        save_figures(found, folder)
-        save_maps(found, folder)
+        save_pictures(found, folder)
         row = {"seed": seed, **report(found, name)}
         write_bytes(folder / "report.json", (json.dumps(row, indent=2) + "\n").encode())
         rows.append(row)
@@ -71,7 +75,7 @@ def run(
 def report(found: RewardSet, name: str) -> Row:
     """The best reward, those that the trips do not reject, and groups of those near the best."""
     trips = len(found.problem.demonstrations)
-    not_rejected = found.not_rejected(CONFIDENCE)
+    tolerance = found.likelihood_ratio_tolerance(CONFIDENCE)
     groups = found.groups(TOLERANCE, DISTANCE)
     row: Row = {
         "problem": name,
@@ -81,8 +85,8 @@ def report(found: RewardSet, name: str) -> Row:
         "names": list(found.names),
         "best": found.best.tolist(),
         "best_nll": found.best_nll,
-        "not_rejected_within": not_rejected,
-        "not_rejected": found.within(not_rejected, absolute=True).tolist(),
+        "likelihood_ratio_tolerance": tolerance,
+        "not_rejected": found.within(tolerance, absolute=True).tolist(),
         "tolerance": TOLERANCE,
         "rewards_within": len(found.within(TOLERANCE)),
         "groups": [
@@ -115,5 +119,10 @@ EXPERIMENT = Experiment(
         "not rejected": lambda row: str(len(row["not_rejected"])),
         "within 1 %": lambda row: str(row["rewards_within"]),
         "behaviours": lambda row: str(len(row["groups"])),
+    },
+    tiny={
+        "evaluations": 4,
+        "seeds": [1000],
+        "problems": {"road-network": {"n_links": 60, "n_demonstrations": 20}},
     },
 )

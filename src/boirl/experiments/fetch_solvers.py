@@ -15,20 +15,27 @@ from pathlib import Path
 
 import numpy as np
 
-from boirl.environments.fetch_reach import success_rate
+from boirl.domains.fetch.environment import success_rate
+from boirl.domains.fetch.problem import ROUTES, Route, action_model_of, route
 from boirl.experiments.trials import Experiment, OnTrial, Row, quiet, run_trials, write_summary
-from boirl.gym_problem import GymProblem
-from boirl.problems import load_problem
-from boirl.problems.fetch_reach import ROUTES, Route, action_model_of, route
+from boirl.problem import load_problem
+from boirl.problem.simulated import GymProblem
 
 THETAS = ((0.05, -1.0), (0.02, -1.0), (0.12, -1.0), (0.05, -0.3), (0.05, 0.5))
 EPISODES = 50
 
 
-def run_one(problem: GymProblem, solver: Route, theta: tuple[float, ...], seed: int) -> Row:
+def run_one(
+    problem: GymProblem, solver: Route, theta: tuple[float, ...], seed: int, tiny: bool = False
+) -> Row:
     """One training run and its measures."""
+    episodes = 2 if tiny else EPISODES
     other = replace(
-        problem, solver=route(solver), likelihood=action_model_of(solver), repeats=1, workers=0
+        problem,
+        solver=route(solver, tiny),
+        likelihood=action_model_of(solver),
+        repeats=1,
+        workers=0,
     )
     began = time.perf_counter()
     outcome = other.learn(theta, seed)[0]
@@ -40,33 +47,37 @@ def run_one(problem: GymProblem, solver: Route, theta: tuple[float, ...], seed: 
         "theta": list(theta),
         "seed": seed,
         "nll": outcome.nll,
-        "success": success_rate(outcome.policy, EPISODES, act="sample").at_end,
-        "success_of_mode": success_rate(outcome.policy, EPISODES, act="mode").at_end,
+        "success": success_rate(outcome.policy, episodes, act="sample").at_end,
+        "success_of_mode": success_rate(outcome.policy, episodes, act="mode").at_end,
         "seconds": seconds,
     }
 
 
-def run(out: Path, seeds: Sequence[int] = (0, 1), on_trial: OnTrial = quiet) -> list[Row]:
+def run(
+    out: Path, seeds: Sequence[int] = (0, 1), on_trial: OnTrial = quiet, tiny: bool = False
+) -> list[Row]:
     """Run all that `trials.json` does not hold yet, and write `summary.json` at the end.
 
     Args:
         out: Folder for both files.
         seeds: Of the training runs.
-        on_trial: Told of progress.
+        on_trial: See `OnTrial`.
+        tiny: Whether to train next to nothing, for one theta.
     """
-    problem = load_problem("fetch-reach")
+    problem = load_problem("fetch-reach", tiny=tiny)
     fingerprint = problem.fingerprint()
+    thetas = THETAS[:1] if tiny else THETAS
     wanted: dict[Hashable, Callable[[], Row]] = {
-        (fingerprint, repr(route(solver)), theta, seed): partial(
-            run_one, problem, solver, theta, seed
+        (fingerprint, repr(route(solver, tiny)), theta, seed): partial(
+            run_one, problem, solver, theta, seed, tiny
         )
-        for theta in THETAS
+        for theta in thetas
         for solver in ROUTES
         for seed in seeds
     }
     rows = run_trials(out, wanted, _key, on_trial)
     summary = []
-    for theta in THETAS:
+    for theta in thetas:
         for solver in ROUTES:
             own = [r for r in rows if (tuple(r["theta"]), r["solver"]) == (theta, solver)]
             means = {
@@ -92,4 +103,5 @@ EXPERIMENT = Experiment(
         "success of mode": lambda row: f"{row['success_of_mode']:.0%}",
         "seconds": lambda row: f"{row['seconds']:.1f}",
     },
+    tiny={"seeds": [1000], "tiny": True},
 )

@@ -24,9 +24,8 @@ from boirl.experiments.trials import (
     times,
 )
 from boirl.metrics import evaluations_to_demonstrations, evaluations_to_expert, landscape_fit
-from boirl.problem import TabularProblem
-from boirl.problems import load_problem
-from boirl.study import explore
+from boirl.problem import TabularProblem, load_problem
+from boirl.search import explore
 
 HARD_NLL = 90.0
 LANDSCAPE_AT = 20
@@ -37,7 +36,7 @@ def run_trial(problem: TabularProblem, method: str, seed: int, evaluations: int)
     """One search from a hard start, and its measures."""
     start = hard_start(problem, seed, HARD_NLL)
     found = explore(problem, evaluations, seed=seed, initial=[start], **METHODS[method])
-    fit = landscape_fit(found.first(LANDSCAPE_AT))
+    fit = landscape_fit(found.truncate(LANDSCAPE_AT))
     return {
         "problem": problem.fingerprint(),
         "evaluations": evaluations,
@@ -45,10 +44,8 @@ def run_trial(problem: TabularProblem, method: str, seed: int, evaluations: int)
         "seed": seed,
         "initial_nll": float(found.nll[0]),
         "best_nll": found.best_nll,
-        "evaluations_to_expert": evaluations_to_expert(problem, found.thetas, found.nll),
-        "evaluations_to_demonstrations": evaluations_to_demonstrations(
-            problem, found.thetas, found.nll, seed
-        ),
+        "evaluations_to_expert": evaluations_to_expert(found),
+        "evaluations_to_demonstrations": evaluations_to_demonstrations(found, seed),
         "landscape_at": min(evaluations, LANDSCAPE_AT),
         "rmse": fit.rmse,
         "coverage": fit.coverage,
@@ -98,4 +95,5 @@ EXPERIMENT = Experiment(
         "after, by it": lambda row: _mean_and_sd(row, "evaluations_to_demonstrations"),
         "RMSE": lambda row: f"{row['rmse']:.2f}",
     },
+    tiny={"methods": ["rho-rbf", "random"], "seeds": [1000], "evaluations": 5},
 )

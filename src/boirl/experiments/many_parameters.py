@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from boirl.baselines import get
-from boirl.data import remembered
+from boirl.cache import cached_arrays
 from boirl.experiments.trials import (
     METHODS,
     Experiment,
@@ -23,9 +23,8 @@ from boirl.experiments.trials import (
     show_after,
     times,
 )
-from boirl.problem import TabularProblem
-from boirl.problems import load_problem
-from boirl.study import explore
+from boirl.problem import TabularProblem, load_problem
+from boirl.search import explore
 from boirl.types import FloatArray
 
 GRADIENTS = 300
@@ -36,16 +35,16 @@ def optimum(problem: TabularProblem) -> float:
     """The lowest NLL that exact gradients find, from several starts."""
 
     def compute() -> dict[str, FloatArray]:
-        return {"nll": np.array(get("maxent").run(problem, GRADIENTS, seed=0).best.nll)}
+        return {"nll": np.array(get("maxent").run(problem, GRADIENTS).best_nll)}
 
     key = ("optimum by gradients", GRADIENTS, problem.fingerprint())
-    return float(remembered(problem.name, key, compute)["nll"])
+    return float(cached_arrays(problem.name, key, compute)["nll"])
 
 
 def run_trial(problem: TabularProblem, method: str, seed: int, evaluations: int) -> Row:
     """One search, and how far above the optimum it is as it goes on."""
     found = explore(problem, evaluations, seed=seed, **METHODS[method])
-    above = np.minimum.accumulate(found.nll) / optimum(problem) - 1.0
+    above = np.fmin.accumulate(found.nll) / optimum(problem) - 1.0
     within = np.flatnonzero(above <= 0.01)
     return {
         "problem": problem.fingerprint(),
@@ -95,5 +94,11 @@ EXPERIMENT = Experiment(
         "worst": lambda row: f"{row['above_worst']:.2%}",
         "within 1 %": lambda row: f"{row['reached']:.0%}",
         "after": show_after,
+    },
+    tiny={
+        "methods": ["rho-rbf"],
+        "seeds": [1000],
+        "evaluations": 5,
+        "problem_options": {"n_terrains": 4, "side": 4, "n_demonstrations": 10},
     },
 )

@@ -2,7 +2,7 @@
 
 The true target, those 0.1 away from it and a far one are evaluated several times with different
 seeds, next to others all over the box. The spread of the NLLs at a target is what the standard
-deviation of the posterior, for what an evaluation would tell there, should say. At the truth it
+deviation of the posterior, for a further evaluation there, should say. At the truth it
 should be small against the distance to the NLLs of the targets around.
 
 A posterior that has seen the very evaluations whose spread it is compared with knows it easily. The
@@ -22,16 +22,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import qmc
 
+from boirl.evaluation import Evaluation
 from boirl.experiments.trials import Experiment, OnTrial, Row, quiet, run_trials, write_summary
-from boirl.gym_problem import GymProblem
-from boirl.problems import load_problem
-from boirl.settings import SearchSettings
-from boirl.types import Evaluation, FloatArray
+from boirl.problem import load_problem
+from boirl.problem.simulated import GymProblem
+from boirl.search import SearchSettings
+from boirl.types import FloatArray
 
 TARGETS = ((0.3, 0.5), (0.4, 0.5), (0.2, 0.5), (0.3, 0.6), (0.3, 0.4), (0.1, 0.1))
 """The true target comes first."""
 
 OTHERS = 8
+TINY_STEPS = 2_000
 PROJECTED = 10
 
 
@@ -46,10 +48,10 @@ def run(
     Args:
         out: Folder for both files.
         seeds: Of the evaluations of each target.
-        on_trial: Told of progress.
-        steps: Training budget, for a quick look.
+        on_trial: See `OnTrial`.
+        steps: Training budget, for a quick look in this process.
     """
-    budget: Row = {} if steps is None else {"steps": steps}
+    budget: Row = {} if steps is None else {"steps": steps, "workers": 0}
     problem = load_problem("point-mass-maze", **budget)
     unit = qmc.Sobol(problem.box.dimension, scramble=False).random(2 * OTHERS)[-OTHERS:]
     thetas = [(theta, seed) for theta in TARGETS for seed in seeds]
@@ -169,4 +171,5 @@ EXPERIMENT = Experiment(
         "held-out ratio": _both("ratio"),
         "ratio without repeats": lambda row: _number(row["unrepeated"]["ratio"]),
     },
+    tiny={"seeds": [1000], "steps": TINY_STEPS},
 )

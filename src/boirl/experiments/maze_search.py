@@ -8,6 +8,7 @@ it has, in the true reward, the expected discounted return of the true target's 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,15 +19,16 @@ from boirl.experiments.trials import (
     OnTrial,
     Row,
     check_methods,
+    expert_esor,
     quiet,
     run_searches,
     search_and_time,
     show_after,
     times,
 )
-from boirl.gym_problem import GymProblem
 from boirl.metrics import evaluations_to_expert, incumbents
-from boirl.problems import load_problem
+from boirl.problem import load_problem
+from boirl.problem.simulated import GymProblem
 
 HARD_NLL = 500.0
 TOLERANCE = 0.02
@@ -34,15 +36,18 @@ PROJECTED = 10
 """Demonstrations in the projection, as in the paper."""
 
 
-def run_trial(problem: GymProblem, method: str, seed: int, evaluations: int) -> Row:
+def run_trial(
+    problem: GymProblem, method: str, seed: int, evaluations: int, hard_nll: float = HARD_NLL
+) -> Row:
     """One search from a hard start, and its measures."""
-    found, row = search_and_time(problem, method, seed, evaluations, HARD_NLL, PROJECTED)
+    found, row = search_and_time(problem, method, seed, evaluations, hard_nll, PROJECTED)
     best = found.thetas[incumbents(found.nll)]
+    expert = expert_esor(problem)
     return {
         **row,
-        "evaluations_to_expert": evaluations_to_expert(problem, found.thetas, found.nll, TOLERANCE),
-        "expert_esor": problem.esor(np.array(problem.truth)),
-        "best_esor": problem.esor(found.best),
+        "evaluations_to_expert": evaluations_to_expert(found, TOLERANCE, expert),
+        "expert_esor": expert,
+        "best_esor": problem.true_return(found.policy(found.best_index)),
         "distance": np.linalg.norm(best - np.array(problem.truth), axis=1).tolist(),
     }
 
@@ -54,12 +59,17 @@ def run(
     evaluations: int = 40,
     on_trial: OnTrial = quiet,
     steps: int | None = None,
+    hard_nll: float = HARD_NLL,
 ) -> list[Row]:
-    """Compare methods, see `Experiment`; `steps` is the training budget, for a quick look."""
+    """Compare methods, see `Experiment`.
+
+    `steps` is the training budget, and searches start from an NLL above `hard_nll`.
+    """
     check_methods(methods)  # before anything is learned
     budget: Row = {} if steps is None else {"steps": steps}
     problem = load_problem("point-mass-maze", **budget)
-    return run_searches(out, problem, run_trial, summarise, methods, seeds, evaluations, on_trial)
+    trial = partial(run_trial, hard_nll=hard_nll)
+    return run_searches(out, problem, trial, summarise, methods, seeds, evaluations, on_trial)
 
 
 def summarise(rows: Sequence[Row]) -> Row:
@@ -84,5 +94,12 @@ EXPERIMENT = Experiment(
         "best NLL": lambda row: f"{row['best_nll']:.1f}",
         "distance of target": lambda row: f"{row['distance']:.3f}",
         "seconds": lambda row: f"{row['seconds']:.0f}",
+    },
+    tiny={
+        "methods": ["rho-rbf"],
+        "seeds": [1000],
+        "evaluations": 3,
+        "steps": 2_000,
+        "hard_nll": -np.inf,
     },
 )

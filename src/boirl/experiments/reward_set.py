@@ -41,10 +41,9 @@ from boirl.metrics.truth import (
     set_fit,
 )
 from boirl.policies import TabularPolicy
-from boirl.problem import TabularProblem
-from boirl.problems import load_problem
-from boirl.solutions import RewardSet
-from boirl.study import explore
+from boirl.problem import TabularProblem, load_problem
+from boirl.results import RewardSet
+from boirl.search import explore
 
 SEARCHES: dict[str, dict[str, Any]] = {
     **METHODS,
@@ -78,7 +77,7 @@ def measure(found: RewardSet, truth: Truth) -> Row:
     tolerances = {
         "10": (0.10, False),
         "1": (0.01, False),
-        "ratio": (found.not_rejected(), True),
+        "ratio": (found.likelihood_ratio_tolerance(), True),
     }
     for name, (tolerance, absolute) in tolerances.items():
         own = set_fit(found, landscape, tolerance, absolute)
@@ -99,16 +98,14 @@ def run_trial(truth: Truth, search: str, seed: int, evaluations: int) -> Row:
         warnings.simplefilter("ignore", SaturationWarning)
         found = explore(problem, evaluations, seed=seed, initial=[start], **SEARCHES[search])
     steps = [*range(5, evaluations, 5), evaluations]
-    curve = [measure(found.first(count), truth) for count in steps]
+    curve = [measure(found.truncate(count), truth) for count in steps]
     return {
         "problem": problem.fingerprint(),
         "search": search,
         "seed": seed,
         "evaluations": evaluations,
         "n_reference": len(truth.landscape.nll),
-        "evaluations_to_expert": evaluations_to_expert(
-            problem, found.thetas, found.nll, EXPERT_TOLERANCE
-        ),
+        "evaluations_to_expert": evaluations_to_expert(found, EXPERT_TOLERANCE),
         "excess": found.best_nll / truth.landscape.best_nll - 1.0,
         "behaviours_there_are": len(truth.behaviours),
         "curve": curve,
@@ -218,5 +215,8 @@ COLUMNS = {
     "reached": lambda row: f"{row['reached']:.0%}",
 }
 
-GRIDWORLD = Experiment(run_gridworld, COLUMNS)
-BORLANGE = Experiment(run_borlange, COLUMNS)
+TINY = {"methods": ["rho-rbf", "random"], "seeds": [1000], "evaluations": 5, "n_reference": 64}
+TOWN = {"name": "road-network", "n_links": 60, "n_demonstrations": 20}
+
+GRIDWORLD = Experiment(run_gridworld, COLUMNS, TINY)
+BORLANGE = Experiment(run_borlange, COLUMNS, {**TINY, "problem_options": TOWN})

@@ -2,7 +2,7 @@
 
 The Gridworld family of three parameters, alone and with the weights of six random potentials.
 Shaping leaves the policy as it is, so that the search should not be slower for it. The projection
-`canonical` does not see it at all, `log_rho` sees what is left of it at the end of a trajectory,
+`canonical` does not see it at all, `log-rho` sees what is left of it at the end of a trajectory,
 and a kernel on theta takes it for six parameters like the others.
 """
 
@@ -30,11 +30,9 @@ from boirl.experiments.trials import (
     write_summary,
 )
 from boirl.metrics import evaluations_to_expert
-from boirl.problem import TabularProblem
-from boirl.problems import load_problem
+from boirl.problem import TabularProblem, load_problem
 from boirl.rewards import ShapedReward
-from boirl.settings import SearchSettings
-from boirl.study import explore
+from boirl.search import SearchSettings, explore
 
 POTENTIALS = 6
 HARD_NLL = 90.0
@@ -54,21 +52,21 @@ SEARCHES: dict[str, tuple[bool, dict[str, Any]]] = {
 """Whether the family is shaped, and the settings of the search, by the name in tables."""
 
 
-def shaped_gridworld(count: int = POTENTIALS, seed: int = 0) -> TabularProblem:
+def shaped_gridworld(n: int = POTENTIALS, seed: int = 0) -> TabularProblem:
     """Gridworld, its family extended by random potentials."""
     problem: TabularProblem = load_problem("gridworld")
-    potentials = np.random.default_rng(seed).standard_normal((problem.mdp.n_states, count))
+    potentials = np.random.default_rng(seed).standard_normal((problem.mdp.n_states, n))
     reward = ShapedReward(problem.reward, potentials, problem.gamma, weight=2.0)
     assert problem.truth is not None
-    truth = (*problem.truth, *[0.0] * count)
+    truth = (*problem.truth, *[0.0] * n)
     return replace(problem, reward=reward, truth=truth, name="gridworld-shaped", recipe=None)
 
 
-def movement(problem: TabularProblem, projection: str, count: int = 64) -> float:
+def movement(problem: TabularProblem, projection: str, n: int = 64) -> float:
     """How far shaping moves a reward in a projection, at most, in any coordinate."""
     settings = SearchSettings(projection=projection)
     project = settings.build_surrogate(problem).projection
-    thetas = problem.box.from_unit(np.random.default_rng(0).random((count, problem.box.dimension)))
+    thetas = problem.box.from_unit(np.random.default_rng(0).random((n, problem.box.dimension)))
     plain = thetas.copy()
     plain[:, -POTENTIALS:] = 0.0
     with torch.no_grad():
@@ -87,7 +85,7 @@ def run_trial(problem: TabularProblem, search: str, seed: int, evaluations: int)
         "seed": seed,
         "evaluations": evaluations,
         "best_nll": found.best_nll,
-        "evaluations_to_expert": evaluations_to_expert(problem, found.thetas, found.nll, TOLERANCE),
+        "evaluations_to_expert": evaluations_to_expert(found, TOLERANCE),
     }
 
 
@@ -110,7 +108,7 @@ def run(
     rows = run_trials(out, wanted, _key, on_trial)
     moved = {
         name: movement(shaped, projection)
-        for name, projection in (("canonical", "canonical"), ("rho-rbf", "log_rho"))
+        for name, projection in (("canonical", "canonical"), ("rho-rbf", "log-rho"))
     }
     summary = []
     for search in methods:
@@ -141,4 +139,5 @@ EXPERIMENT = Experiment(
         "best NLL": lambda row: f"{row['best_nll']:.2f}",
         "moved by shaping": lambda row: "-" if row["moved"] is None else f"{row['moved']:.1e}",
     },
+    tiny={"methods": ["canonical", "rbf"], "seeds": [1000], "evaluations": 4},
 )

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,9 @@ import numpy as np
 
 from boirl.errors import InvalidInputError, StorageError
 from boirl.files import make_folder, write_bytes
-from boirl.gym_problem import GymProblem
 from boirl.problem import Problem
-from boirl.solutions import RewardSet
-from boirl.study import explore
+from boirl.results import RewardSet
+from boirl.search import explore
 from boirl.types import FloatArray
 
 METHODS: dict[str, dict[str, Any]] = {
@@ -34,7 +33,7 @@ DRAWN_AT_ONCE = 64
 
 Row = dict[str, Any]
 OnTrial = Callable[[int, int], None]
-"""Told after each trial how many are done, and how many there are."""
+"""Called after each trial with how many are done, and how many there are."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +43,17 @@ class Experiment:
     All `run` take `out`, the folder for `trials.json`, whose trials are not run again, and for
     `summary.json`; and `on_trial`. Most take some of `methods` to compare, `seeds` of the trials
     and the number of `evaluations` of each. They return the lines of the summary.
+
+    `tiny` are options with which it runs in seconds, to see that it runs.
     """
 
     run: Callable[..., list[Row]]
     columns: Mapping[str, Callable[[Row], str]]
+    tiny: Mapping[str, Any]
 
 
 def quiet(done: int, total: int) -> None:
-    """Tell nobody of a finished trial."""
+    """Report a finished trial to nobody."""
 
 
 def hard_start(
@@ -76,6 +78,12 @@ def hard_start(
     )
 
 
+@lru_cache(maxsize=8)
+def expert_esor(problem: Problem[Any]) -> float:
+    """The expected true return of the true theta's policy, learned once per problem."""
+    return float(problem.esor(np.array(problem.truth)))
+
+
 def check_methods(methods: Sequence[str], known: Iterable[str] = tuple(METHODS)) -> None:
     """Refuse names that are no methods."""
     unknown = set(methods) - set(known)
@@ -94,7 +102,7 @@ def run_trials(
     """The rows of all trials wanted; those that `trials.json` holds already are not run again.
 
     Args:
-        out: Folder of `trials.json`, written anew after each trial.
+        out: Folder of `trials.json`, written after each trial.
         wanted: How to run each trial, by its key.
         key: The key of a row.
         on_trial: See `OnTrial`.
@@ -158,7 +166,7 @@ def run_searches(
 
 
 def search_and_time(
-    problem: GymProblem,
+    problem: Problem[Any],
     method: str,
     seed: int,
     evaluations: int,
@@ -185,7 +193,6 @@ def search_and_time(
         "thetas": found.thetas.tolist(),
         "nll": found.nll.tolist(),
         "nll_se": found.nll_se.tolist(),
-        "truth_nll": problem.nll(np.array(problem.truth)),
         "seconds": seconds,
         "evaluation_seconds": float(found.seconds.sum()),
     }

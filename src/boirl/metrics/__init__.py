@@ -3,6 +3,7 @@
 from boirl.metrics.expert import (
     evaluations_to_demonstrations,
     evaluations_to_expert,
+    expert_return,
     incumbents,
     mean_true_return,
 )
@@ -12,6 +13,7 @@ __all__ = [
     "LandscapeFit",
     "evaluations_to_demonstrations",
     "evaluations_to_expert",
+    "expert_return",
     "incumbents",
     "landscape_error",
     "landscape_fit",

@@ -1,4 +1,4 @@
-"""Have Markov chains mixed, and how much do they tell? (Vehtari et al. 2021, Bayesian Analysis.)
+"""Have Markov chains mixed? (Vehtari et al. 2021, Bayesian Analysis.)
 
 Both measures look at ranks, so that they hold for any distribution, and at the halves of each
 chain, so that a drift shows. NaN where chains are shorter than four steps or nothing ever moved.
@@ -31,7 +31,7 @@ def r_hat(chains: FloatArray) -> float:
 
 
 def effective_sample_size(chains: FloatArray) -> float:
-    """How many independent draws tell as much of the middle of one number: bulk ESS.
+    """How many independent draws are as informative of the middle of one number: bulk ESS.
 
     Args:
         chains: The number in `m` chains of `n` steps, `m x n`.

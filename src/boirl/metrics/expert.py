@@ -2,56 +2,78 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from boirl.demonstrations import Demonstrations
-from boirl.problem import Problem, TabularProblem
+from boirl.problem import TabularProblem
+from boirl.results import Result
 from boirl.types import FloatArray
 
 
 def incumbents(nll: FloatArray) -> np.ndarray:
-    """Number of the best evaluation so far, after each of `n`; failed ones (NaN) never are."""
+    """Number of the best evaluation so far, after each of `n`; 0 where all have failed (NaN)."""
     values = np.where(np.isnan(nll), np.inf, nll)
     best = np.minimum.accumulate(values)
     new = np.concatenate([[True], best[1:] < best[:-1]])
     return np.maximum.accumulate(np.where(new, np.arange(len(nll)), 0))
 
 
+def expert_return(found: Result) -> float:
+    """Expected discounted true reward of the true theta's policy, which is learned where needed."""
+    if found.truth is not None:
+        return found.problem.true_return(found.problem.policy_of(found.truth))
+    return float(found.problem.esor(np.array(found.problem.truth)))
+
+
 def evaluations_to_expert(
-    problem: Problem[Any], thetas: FloatArray, nll: FloatArray, tolerance: float = 0.0
+    found: Result, tolerance: float = 0.0, expert: float | None = None
 ) -> int | None:
     """First index at which the best-NLL theta so far has the expert's ESOR; None if never.
 
-    Both ESORs are expectations (exact where the model is known): that of the theta's policy, and
-    that of the true reward's policy less `tolerance` (relative). Index 0 is the first initial
-    point.
+    Both ESORs are expectations (exact where the model is known): that of the policy that the
+    evaluation keeps, and that of the true reward's policy less `tolerance` (relative). Index 0 is
+    the first initial point.
+
+    Args:
+        found: A search or a baseline.
+        tolerance: Share of the expert's ESOR that may be missing.
+        expert: The expert's ESOR, where it is known already.
     """
-    best = incumbents(nll)
-    distinct = np.unique(best)
-    expert = problem.esor(np.array(problem.truth))
-    reached = dict(zip(distinct, problem.esor(thetas[distinct]), strict=True))
-    threshold = expert - tolerance * abs(expert)
-    return next((i for i, number in enumerate(best) if reached[number] >= threshold), None)
+    threshold = expert_return(found) if expert is None else expert
+    threshold -= tolerance * abs(threshold)
+    return _first_reaching(
+        found, lambda number: found.problem.true_return(found.policy(number)) >= threshold
+    )
 
 
-def evaluations_to_demonstrations(
-    problem: TabularProblem, thetas: FloatArray, nll: FloatArray, seed: int
-) -> int | None:
+def evaluations_to_demonstrations(found: Result, seed: int) -> int | None:
     """The rule of the paper's authors, which compares two sampled numbers.
 
     The threshold is the mean true return of the demonstrations; a theta reaches it where the mean
     true return of as many trajectories, drawn from its policy from the same starts, does.
     """
-    best = incumbents(nll)
+    problem = found.problem
+    assert isinstance(problem, TabularProblem)
     threshold = mean_true_return(problem, problem.demonstrations)
-    reached = {}
-    for number in np.unique(best):
-        rng = np.random.default_rng([seed, int(number)])
-        policy = problem.policy(thetas[number])
-        drawn = problem.roll_out(policy, problem.demonstrations.starts, problem.steps, rng)
-        reached[number] = mean_true_return(problem, drawn) >= threshold
+
+    def reaches(number: int) -> bool:
+        rng = np.random.default_rng([seed, number])
+        policy, starts = found.policy(number), problem.demonstrations.starts
+        drawn = problem.roll_out(policy, starts, problem.steps, rng)
+        return mean_true_return(problem, drawn) >= threshold
+
+    return _first_reaching(found, reaches)
+
+
+def _first_reaching(found: Result, reaches: Callable[[int], bool]) -> int | None:
+    best = incumbents(found.nll)
+    # Before the first evaluation that succeeded, there is nothing to judge.
+    reached = {
+        number: bool(found.evaluations[number].ok and reaches(int(number)))
+        for number in np.unique(best)
+    }
     return next((i for i, number in enumerate(best) if reached[number]), None)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boirl.solutions import RewardSet
+from boirl.results import RewardSet
 from boirl.types import FloatArray
 
 
@@ -18,17 +18,17 @@ class LandscapeFit:
     coverage: float
 
 
-def landscape_fit(found: RewardSet, count: int = 2000, seed: int = 0) -> LandscapeFit:
-    """Compare the posterior with the exact NLL at `count` uniformly drawn thetas."""
+def landscape_fit(found: RewardSet, n: int = 2000, seed: int = 0) -> LandscapeFit:
+    """Compare the posterior with the exact NLL at `n` uniformly drawn thetas."""
     box = found.problem.box
-    thetas = box.from_unit(np.random.default_rng(seed).random((count, box.dimension)))
+    thetas = box.from_unit(np.random.default_rng(seed).random((n, box.dimension)))
     return landscape_error(found, thetas, found.problem.nll_batch(thetas))
 
 
 def landscape_error(found: RewardSet, thetas: FloatArray, exact: FloatArray) -> LandscapeFit:
     """Compare the posterior with exact NLLs, `n`, at thetas `n x d`; NaNs are left out."""
     known = np.isfinite(exact)
-    mean, _ = found.posterior(thetas)
+    mean, _ = found.predict_nll(thetas)
     low, high = found.fitted.interval(thetas)
     inside = (low <= exact) & (exact <= high)
     return LandscapeFit(
@@ -43,10 +43,10 @@ def set_f1(found: RewardSet, thetas: FloatArray, exact: FloatArray, tolerance: f
     Predicted: those whose posterior mean is within the tolerance of the best NLL found. True:
     those whose exact NLL is within it of the best NLL known, that of the truth included.
     """
-    mean, _ = found.posterior(thetas)
+    mean, _ = found.predict_nll(thetas)
     best = float(np.nanmin(exact))
-    if found.problem.truth is not None:
-        best = min(best, found.problem.nll(found.problem.truth))
+    if found.truth is not None:
+        best = min(best, found.truth.nll)
     predicted = mean <= found.best_nll + tolerance * abs(found.best_nll)
     true = exact <= best + tolerance * abs(best)
     return float(2.0 * (predicted & true).sum() / max(1, predicted.sum() + true.sum()))

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from boirl.data import remembered
+from boirl.cache import cached_arrays
 from boirl.errors import InvalidInputError
 from boirl.problem import Problem
 from boirl.types import Box, FloatArray
 
 INSIDE = 4
-"""Points a parameter in each cell that its probability is the mean of."""
+"""Points per parameter in each cell that its probability is the mean of."""
 
 
 @dataclass(frozen=True, eq=False)
 class ExactPosterior:
-    """Probabilities of the cells that a box is cut into; an axis a parameter."""
+    """Probabilities of the cells that a box is cut into; one axis per parameter."""
 
     box: Box
     probabilities: FloatArray
@@ -51,9 +51,9 @@ class ExactPosterior:
         """How far samples `n x d` are from the posterior, in [0, 1]."""
         return float(0.5 * np.abs(self.shares(samples) - self.probabilities).sum())
 
-    def variation_of_draws(self, count: float) -> float:
+    def variation_of_draws(self, n: float) -> float:
         """About the total variation to expect of so many independent draws from the posterior."""
-        spread = np.sqrt(2.0 / np.pi * self.probabilities * (1.0 - self.probabilities) / count)
+        spread = np.sqrt(2.0 / np.pi * self.probabilities * (1.0 - self.probabilities) / n)
         return float(0.5 * np.minimum(spread, 2.0 * self.probabilities).sum())
 
 
@@ -65,7 +65,7 @@ def exact_posterior(
     Args:
         problem: With `N` demonstrations: rewards go with `exp(-N NLL)`, those without a policy
             have probability 0.
-        cells: How many a parameter, `d`.
+        cells: How many per parameter, `d`.
         inside: See `INSIDE`.
     """
     points = [count * inside for count in cells]
@@ -77,6 +77,6 @@ def exact_posterior(
         return {"nll": problem.nll_batch(thetas).reshape(points)}
 
     key = ("exact posterior", problem.fingerprint(), tuple(points))
-    nll = remembered(problem.name, key, compute)["nll"]
+    nll = cached_arrays(problem.name, key, compute)["nll"]
     weights = np.nan_to_num(np.exp(-len(problem.demonstrations) * (nll - np.nanmin(nll))))
     return ExactPosterior(problem.box, weights / weights.sum()).coarsened(cells)

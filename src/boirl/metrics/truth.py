@@ -9,16 +9,16 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.stats import qmc
 
-from boirl.data import remembered
-from boirl.grouping import group_alike
+from boirl.cache import cached_arrays
 from boirl.policies import TabularPolicy
 from boirl.problem import TabularProblem
-from boirl.solutions import RewardSet, limit_above
+from boirl.results import Result, RewardSet, limit_above
+from boirl.results.grouping import group_alike
 from boirl.types import FloatArray
 
 COUNT = 2**14
 POLISHING_STEPS = 60
-"""Evaluations a parameter that go into the best NLL of a landscape."""
+"""Evaluations per parameter that go into the best NLL of a landscape."""
 
 GROUPED_AT_MOST = 400
 
@@ -52,17 +52,17 @@ class SetFit:
         return 2.0 * self.precision * self.recall / total if total else 0.0
 
 
-def exact_landscape(problem: TabularProblem, count: int = COUNT) -> ExactLandscape:
-    """The exact NLL at `count` points of a Sobol sequence; computed once, then in the cache."""
+def exact_landscape(problem: TabularProblem, n: int = COUNT) -> ExactLandscape:
+    """The exact NLL at `n` points of a Sobol sequence; computed once, then in the cache."""
 
     def compute() -> dict[str, FloatArray]:
-        unit = qmc.Sobol(problem.box.dimension, rng=np.random.default_rng(0)).random(count)
+        unit = qmc.Sobol(problem.box.dimension, rng=np.random.default_rng(0)).random(n)
         thetas = problem.box.from_unit(unit)
         nll = problem.nll_batch(thetas)
         return {"thetas": thetas, "nll": nll, "best_nll": np.array(_lowest(problem, thetas, nll))}
 
-    key = ("exact landscape", problem.fingerprint(), problem.truth, count, POLISHING_STEPS)
-    arrays = remembered(problem.name, key, compute)
+    key = ("exact landscape", problem.fingerprint(), problem.truth, n, POLISHING_STEPS)
+    arrays = cached_arrays(problem.name, key, compute)
     return ExactLandscape(arrays["thetas"], arrays["nll"], float(arrays["best_nll"]))
 
 
@@ -93,7 +93,7 @@ def set_fit(
     Predicted are the thetas whose posterior mean is within the tolerance of the best NLL found;
     right are those whose exact NLL is within it of the lowest there is.
     """
-    mean, _ = found.posterior(landscape.thetas)
+    mean, _ = found.predict_nll(landscape.thetas)
     predicted = mean <= limit_above(found.best_nll, tolerance, absolute)
     right = landscape.within(tolerance, absolute)
     both = int((predicted & right).sum())
@@ -125,7 +125,7 @@ def existing_behaviours(
 
 
 def behaviours_found(
-    found: RewardSet,
+    found: Result,
     existing: Sequence[TabularPolicy],
     tolerance: float = 0.10,
     distance: float | None = None,
@@ -133,6 +133,6 @@ def behaviours_found(
     """How many of the existing behaviours an evaluated reward within the tolerance shows."""
     problem = found.problem
     alike = problem.same_behaviour if distance is None else distance
-    shown = [problem.policy(theta) for theta in found.within(tolerance)]
+    shown = found.policies(found.indices_within(tolerance))
     distances = problem.behaviour_distances([*existing, *shown])
     return int((distances[: len(existing), len(existing) :].min(axis=1) <= alike).sum())

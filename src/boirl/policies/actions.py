@@ -4,14 +4,14 @@ The likelihood of continuous actions decides what a search finds, so that it is 
 policy acts:
 
 - `CensoredGaussian`: a Gaussian whose draws are clipped to the bounds, as PPO and TRPO act. A
-  clipped action tells only that the draw was beyond the bound, so that its probability is that of
+  clipped action says only that the draw was beyond the bound, so that its probability is that of
   the whole tail. The plain density at the bound explodes as the policy sharpens.
 - `SquashedGaussian`: a Gaussian behind a tanh, as SAC acts. Its density diverges towards the bounds
   and recorded actions are rounded there, so that the last thousandth on each side is one bin.
 - `Categorical`: a choice of one of `n` actions.
 - `Gaussian`: unbounded actions.
 - `PartOfActions`: a policy on some of the dimensions; the others don't matter to the environment.
-- `UniformMixture`: with a small probability any action, so that a hopeless policy has a large but
+- `UniformMixture`: with a small probability any action, so that a poor policy has a large but
   finite NLL.
 
 Outputs are `T x p`: means and log standard deviations (`p = 2 m`), or logits. A model is a frozen
@@ -98,7 +98,7 @@ class Gaussian(ActionModel):
 
 @dataclass(frozen=True)
 class _Bounded(ActionModel):
-    """Actions between `low` and `high`, a number a dimension."""
+    """Actions between `low` and `high`, one number per dimension."""
 
     low: tuple[float, ...]
     high: tuple[float, ...]

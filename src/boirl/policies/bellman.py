@@ -22,10 +22,12 @@ import numpy as np
 from boirl.environments import TabularMDP
 from boirl.errors import InvalidInputError, SolverError
 from boirl.policies.newton import (
+    Linearisation,
     NewtonResult,
     Step,
     hard_step,
     iterate,
+    linearise,
     shared_soft_step,
     soft_step,
 )
@@ -46,13 +48,23 @@ ROUNDING = 8 * np.finfo(np.float64).eps
 
 @dataclass(frozen=True)
 class ValueSolution:
-    """Values `n x S`, log policies `n x S x A`, residuals `n`, convergence `n`, sweeps done."""
+    """What a solver found for `n` reward tables.
+
+    Attributes:
+        values: `n x S`.
+        log_policies: `n x S x A`.
+        residuals: Largest change of any value in another sweep, `n`.
+        converged: Whether that is small enough, `n`.
+        sweeps: Sweeps or Newton steps done.
+        linearisations: The Newton system at the values, `n`; None where there were only sweeps.
+    """
 
     values: FloatArray
     log_policies: FloatArray
     residuals: FloatArray
     converged: np.ndarray
     sweeps: int
+    linearisations: tuple[Linearisation | None, ...]
 
 
 @dataclass(frozen=True)
@@ -100,11 +112,33 @@ class TabularSolver:
         Raises:
             SolverError: The values did not converge.
         """
+        return self.solve_and_linearise(mdp, rewards, warm_start)[0]
+
+    def solve_and_linearise(
+        self, mdp: TabularMDP, rewards: FloatArray, warm_start: FloatArray | None = None
+    ) -> tuple[TabularPolicy, Linearisation]:
+        """The policy of one reward table, and the derivative of its values as a linear system."""
         start = None if warm_start is None else warm_start[None]
         solution = self.solve_batch(mdp, rewards[None], start)
         if not solution.converged[0]:
             raise SolverError(self.failure(solution, 0))
-        return TabularPolicy(solution.log_policies[0], values=solution.values[0])
+        policy = TabularPolicy(
+            solution.log_policies[0],
+            values=solution.values[0],
+            facts={"sweeps": solution.sweeps, "residual": float(solution.residuals[0])},
+        )
+        (linearisation,) = solution.linearisations
+        if linearisation is None:
+            q = self._q(mdp, rewards[..., None], solution.values[0][:, None])[..., 0]
+            linearisation = linearise(mdp, self.slopes(q, solution.values[0]))
+        return policy, linearisation
+
+    def policy_of_values(
+        self, mdp: TabularMDP, rewards: FloatArray, values: FloatArray
+    ) -> TabularPolicy:
+        """The policy of one reward table whose values, `S`, are known: nothing is solved."""
+        log_policy = self._log_softmax(self._q(mdp, rewards[..., None], values[:, None]))
+        return TabularPolicy(np.ascontiguousarray(log_policy[..., 0]), values=values)
 
     def solve_batch(
         self, mdp: TabularMDP, rewards: FloatArray, warm_start: FloatArray | None = None
@@ -151,6 +185,7 @@ class TabularSolver:
             residuals,
             converged,
             sweeps,
+            (None,) * n,
         )
 
     def _by_newton(self, mdp: TabularMDP) -> bool:
@@ -208,13 +243,16 @@ class TabularSolver:
         residuals = np.array([result.residual for result in results])
         log_policies = np.stack(
             [
-                self._log_softmax(self._q(mdp, paid[..., None], one[:, None]))[..., 0]
+                self.policy_of_values(mdp, paid, one).log_probabilities
                 for paid, one in zip(rewards, values, strict=True)
             ]
         )
         enough = np.array([self._enough(one) for one in values])
         steps = max(result.steps for result in results)
-        return ValueSolution(values, log_policies, residuals, residuals <= enough, steps)
+        linearisations = tuple(result.linearisation for result in results)
+        return ValueSolution(
+            values, log_policies, residuals, residuals <= enough, steps, linearisations
+        )
 
     def _enough(self, values: FloatArray) -> float:
         """The residual at which values `S` count as converged."""
@@ -248,13 +286,13 @@ class TabularSolver:
         advice = {
             "max": "use gamma below 1, or make sure that every policy ends in a state that pays 0",
             "logsumexp": "use gamma below 1, or rewards low enough for the sum over paths to exist "
-            "(a sink with A actions must pay -log A a step)",
+            "(a sink with A actions must pay -log A per step)",
             "boltzmann": "this operator is not a contraction: lower the inverse temperature, or "
             "use 'logsumexp'",
         }[self.bellman]
         return (
             f"the {self.bellman} values did not converge: after {solution.sweeps} sweeps they "
-            f"still change by {solution.residuals[index]:.3g} a sweep, expected at most "
+            f"still change by {solution.residuals[index]:.3g} per sweep, expected at most "
             f"{self.tolerance:g}; {advice}"
         )
 

@@ -15,28 +15,47 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
+from scipy.sparse.linalg import SuperLU, splu
 
 from boirl.environments import TabularMDP
 from boirl.types import FloatArray, IntArray
 
 MAX_STEPS = 200
+NEGLIGIBLE_DISCOUNT = 1e-18
 
-Step = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
-"""`step(values) -> (residual, correction)`, each `S`."""
+
+class Linearisation(Protocol):
+    """The system `(I - gamma W) x = right` of a Newton step; factorised once, when first solved.
+
+    At the fixed point it is also the derivative of the values by the rewards, so that values and
+    gradients share one factorisation.
+    """
+
+    def solve(self, right: FloatArray) -> FloatArray:
+        """`x`, `S`; raises `RuntimeError` where the matrix is singular."""
+
+    def solve_transposed(self, right: FloatArray) -> FloatArray:
+        """`x` with `(I - gamma W)' x = right`, `S`."""
+
+
+Step = Callable[[FloatArray], tuple[FloatArray, Linearisation]]
+"""`step(values) -> (residual, linearisation)`; both are of size `S`."""
 
 
 @dataclass(frozen=True)
 class NewtonResult:
-    """Values `S`, the largest residual they leave, and the steps taken."""
+    """Values `S`, the largest residual they leave, the steps taken and the system at the values."""
 
     values: FloatArray
     residual: float
     steps: int
+    linearisation: Linearisation | None = None
 
 
 def iterate(
@@ -48,17 +67,17 @@ def iterate(
     """Newton steps until the residual is at most `enough(values)`, or no step helps any more."""
     best = NewtonResult(values, np.inf, 0)
     for number in range(max_steps):
+        residual, linearisation = step(values)
+        size = float(np.abs(residual).max())
+        if size < best.residual:
+            best = NewtonResult(values, size, number, linearisation)
+        if not np.isfinite(size) or size <= enough(values):
+            break
         try:
-            residual, correction = step(values)
+            values = values + linearisation.solve(residual)
         except RuntimeError:
             # What SciPy raises for a singular matrix: no step leads on from here.
             break
-        size = float(np.abs(residual).max())
-        if size < best.residual:
-            best = NewtonResult(values, size, number)
-        if not np.isfinite(size) or size <= enough(values):
-            break
-        values = values + correction
     return best
 
 
@@ -66,15 +85,13 @@ def hard_step(mdp: TabularMDP, rewards: FloatArray) -> Step:
     """Policy iteration for `V = max_a Q` with rewards `S x A` or `S x 1`."""
     states = np.arange(mdp.n_states)
 
-    def step(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def step(values: FloatArray) -> tuple[FloatArray, Linearisation]:
         q = rewards + mdp.gamma * mdp.expect_next(values[:, None])[..., 0]
         action = q.argmax(axis=1)
         residual = q[states, action] - values
         if mdp.next_states is not None:
-            chain = mdp.next_states[states, action]
-            return residual, _sum_along_chains(residual, chain, mdp.gamma)
-        chosen = mdp.transition[states * mdp.n_actions + action]
-        return residual, _solve(sp.identity(mdp.n_states) - mdp.gamma * chosen, residual)
+            return residual, ChainSystem(mdp.next_states[states, action], mdp.gamma)
+        return residual, SparseSystem(mdp.transition[states * mdp.n_actions + action], mdp.gamma)
 
     return step
 
@@ -87,28 +104,71 @@ def soft_step(
 ) -> Step:
     """Newton for a smooth backup, given its values `S` and its derivative `S x A`."""
 
-    def step(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def step(values: FloatArray) -> tuple[FloatArray, Linearisation]:
         q = rewards + mdp.gamma * mdp.expect_next(values[:, None])[..., 0]
         backed_up = backup(q)
-        residual = backed_up - values
         derivative = mdp.chain(weights(q, backed_up))
-        return residual, _solve(sp.identity(mdp.n_states) - mdp.gamma * derivative, residual)
+        return backed_up - values, SparseSystem(derivative, mdp.gamma)
 
     return step
 
 
-def solve_adjoint(mdp: TabularMDP, weights: FloatArray, right: FloatArray) -> FloatArray:
-    """`x` with `x = right + gamma W' x`, where `W` moves a state by actions of weight `S x A`.
+def linearise(mdp: TabularMDP, weights: FloatArray) -> Linearisation:
+    """The system of values that move by actions of weight `S x A`.
 
-    With the probabilities of a policy as weights and a distribution of first states on the right,
-    these are expected discounted visits.
+    With the probabilities of a policy as weights, `solve_transposed` of a distribution of first
+    states gives expected discounted visits.
     """
     chosen = weights.argmax(axis=1)
     single = weights[np.arange(mdp.n_states), chosen] == 1.0
     if mdp.next_states is not None and single.all():
-        return _sum_into_chains(right, mdp.next_states[np.arange(len(chosen)), chosen], mdp.gamma)
-    derivative = mdp.chain(weights)
-    return _solve((sp.identity(mdp.n_states) - mdp.gamma * derivative).T, right)
+        return ChainSystem(mdp.next_states[np.arange(len(chosen)), chosen], mdp.gamma)
+    return SparseSystem(mdp.chain(weights), mdp.gamma)
+
+
+@dataclass(frozen=True, eq=False)
+class SparseSystem:
+    """`I - gamma W` for a sparse `W`, `S x S`."""
+
+    weights: sp.sparray
+    gamma: float
+
+    @cached_property
+    def _factors(self) -> SuperLU:
+        n = self.weights.shape[0]
+        return splu(sp.csc_array(sp.identity(n) - self.gamma * self.weights))
+
+    def solve(self, right: FloatArray) -> FloatArray:
+        return self._factors.solve(right)
+
+    def solve_transposed(self, right: FloatArray) -> FloatArray:
+        return self._factors.solve(right, trans="T")
+
+
+@dataclass(frozen=True, eq=False)
+class ChainSystem:
+    """`I - gamma W` where each state leads to a single one: solved without any factorisation."""
+
+    following: IntArray
+    gamma: float
+
+    def solve(self, right: FloatArray) -> FloatArray:
+        """`x_s = right_s + gamma x_following(s)`: twice as many terms at each pass."""
+        total, following, discount = right, self.following, self.gamma
+        while discount > NEGLIGIBLE_DISCOUNT:
+            total = total + discount * total[following]
+            following = following[following]
+            discount *= discount
+        return total
+
+    def solve_transposed(self, right: FloatArray) -> FloatArray:
+        """`x_s = right_s + gamma (sum of x_t over t with following(t) = s)`, likewise."""
+        total, following, discount = right, self.following, self.gamma
+        while discount > NEGLIGIBLE_DISCOUNT:
+            total = total + discount * np.bincount(following, total, len(total))
+            following = following[following]
+            discount *= discount
+        return total
 
 
 def shared_soft_step(mdp: TabularMDP, rewards: FloatArray, beta: float) -> Step:
@@ -123,7 +183,7 @@ def shared_soft_step(mdp: TabularMDP, rewards: FloatArray, beta: float) -> Step:
     with np.errstate(divide="ignore"):
         log_stays = np.log(shared.stays)
 
-    def step(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def step(values: FloatArray) -> tuple[FloatArray, Linearisation]:
         best, share = shared.soft_best(beta * gamma * values)
         going, staying = best[shared.of_state], log_stays + beta * gamma * values
         top = np.maximum(going, staying)
@@ -131,9 +191,7 @@ def shared_soft_step(mdp: TabularMDP, rewards: FloatArray, beta: float) -> Step:
         total = go + stay
         residual = rewards + (top + np.log(total)) / beta - values
         held = 1.0 - gamma * stay / total
-        offset, slope = residual / held, go / total / held
-        of_class = shared.solve(gamma * share, offset, slope)
-        return residual, offset + slope * of_class[shared.of_state]
+        return residual, SharedSystem(shared, gamma * share, go / total / held, held)
 
     return step
 
@@ -202,38 +260,54 @@ class SuccessorClasses:
             best = np.where(total > 0, top + np.log(total), -np.inf)
         return best, weight / total[self.classes]
 
-    def solve(self, flow: FloatArray, offset: FloatArray, slope: FloatArray) -> FloatArray:
-        """Solve `x_c = sum over ways on of flow (offset_j + slope_j x_class(j))`."""
+    def factorise(self, flow: FloatArray, slope: FloatArray) -> SuperLU:
+        """Factors of the `C x C` matrix of `x_c = known_c + sum over ways on of flow slope x`."""
         rows, pointers, where = self.pattern
         n = self.n_classes
-        known = np.bincount(self.classes, flow * offset[self.successors], minlength=n)
         weights = np.concatenate([-flow * slope[self.successors], np.ones(n)])
         data = np.bincount(where, weights, minlength=len(rows))
-        return splu(sp.csc_array((data, rows, pointers), shape=(n, n))).solve(known)
+        return splu(sp.csc_array((data, rows, pointers), shape=(n, n)))
+
+
+@dataclass(frozen=True, eq=False)
+class SharedSystem:
+    """`I - gamma W` of `logsumexp` with one unknown per class of states.
+
+    With `x_s = right_s / held_s + slope_s y_class(s)`, the classes' unknowns `y` solve a smaller
+    system: `y_c = sum over ways on of flow x_successor`.
+
+    Args:
+        classes: States by their successors.
+        flow: Discounted share of each way on, `E`.
+        slope: Derivative of the value of a state by the unknown of its class, `S`.
+        held: What a state keeps of its own value when it stays, `S`.
+    """
+
+    classes: SuccessorClasses
+    flow: FloatArray
+    slope: FloatArray
+    held: FloatArray
+
+    @cached_property
+    def _factors(self) -> SuperLU:
+        return self.classes.factorise(self.flow, self.slope)
+
+    def solve(self, right: FloatArray) -> FloatArray:
+        classes = self.classes
+        offset = right / self.held
+        known = np.bincount(
+            classes.classes, self.flow * offset[classes.successors], classes.n_classes
+        )
+        return offset + self.slope * self._factors.solve(known)[classes.of_state]
+
+    def solve_transposed(self, right: FloatArray) -> FloatArray:
+        classes = self.classes
+        known = np.bincount(classes.of_state, self.slope * right, classes.n_classes)
+        of_class = self._factors.solve(known, trans="T")
+        arriving = np.bincount(
+            classes.successors, self.flow * of_class[classes.classes], len(right)
+        )
+        return (right + arriving) / self.held
 
 
 _CLASSES: WeakKeyDictionary[TabularMDP, SuccessorClasses] = WeakKeyDictionary()
-
-
-def _sum_along_chains(start: FloatArray, following: IntArray, gamma: float) -> FloatArray:
-    """`x` with `x_s = start_s + gamma x_following(s)`: twice as many terms at each pass."""
-    total, discount = start, gamma
-    while discount > 1e-18:
-        total = total + discount * total[following]
-        following = following[following]
-        discount *= discount
-    return total
-
-
-def _sum_into_chains(start: FloatArray, following: IntArray, gamma: float) -> FloatArray:
-    """`x` with `x_s = start_s + gamma (sum of x_t over t with following(t) = s)`."""
-    total, discount = start, gamma
-    while discount > 1e-18:
-        total = total + discount * np.bincount(following, total, len(total))
-        following = following[following]
-        discount *= discount
-    return total
-
-
-def _solve(matrix: sp.sparray, right: FloatArray) -> FloatArray:
-    return splu(sp.csc_array(matrix)).solve(right)

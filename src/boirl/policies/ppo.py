@@ -105,9 +105,9 @@ class Batch(NamedTuple):
     returns: Tensor
     log_prob: Tensor
 
-    def parts(self, order: Tensor, count: int) -> list[Batch]:
+    def parts(self, order: Tensor, n: int) -> list[Batch]:
         """So many parts of the steps in an order."""
-        columns = (column[order].chunk(count) for column in self)
+        columns = (column[order].chunk(n) for column in self)
         return [Batch(*part) for part in zip(*columns, strict=True)]
 
 

@@ -19,7 +19,7 @@ __all__ = ["Report", "Run", "Solver", "Task", "silent"]
 
 @dataclass(frozen=True)
 class Run:
-    """One training run: its seed, and a policy to start from where it is not to start anew."""
+    """One training run: its seed, and a policy to start from, if any."""
 
     seed: int
     warm_start: NetworkPolicy | None = None
@@ -52,7 +52,7 @@ class Task:
 
 
 class Solver(ABC):
-    """Learns policies. A frozen dataclass: its `repr` tells two settings apart.
+    """Learns policies. A frozen dataclass: its `repr` identifies its settings.
 
     A training budget is the same for every theta: the NLL drifts with the length of training, so
     that budgets which depend on theta would be taken for a property of the reward.

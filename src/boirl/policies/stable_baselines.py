@@ -5,16 +5,13 @@ from __future__ import annotations
 import inspect
 import random
 import warnings
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
-import gymnasium
 import numpy as np
 import torch
-from gymnasium import spaces
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.torch_layers import (
     BaseFeaturesExtractor,
@@ -23,9 +20,9 @@ from stable_baselines3.common.torch_layers import (
 )
 from torch import nn
 
-from boirl.environments.gym_simulator import GymSimulator, observation_parts
+from boirl.environments.gym_simulator import GymSimulator
 from boirl.environments.simulator import Simulator
-from boirl.errors import InvalidInputError, SolverError
+from boirl.errors import InvalidInputError
 from boirl.policies.actions import (
     ActionModel,
     Categorical,
@@ -35,6 +32,7 @@ from boirl.policies.actions import (
 )
 from boirl.policies.network import NetworkPolicy
 from boirl.policies.solver import Report, Run, Solver, Task, silent
+from boirl.policies.stable_baselines_envs import FlatEnv, GoalEnv
 from boirl.types import FloatArray
 
 Algorithm = Literal["PPO", "TRPO", "SAC"]
@@ -121,7 +119,7 @@ class StableBaselines(Solver):
         from stable_baselines3.common.vec_env import DummyVecEnv
         from stable_baselines3.her import HerReplayBuffer
 
-        wrapper = _GoalEnv if self.hindsight else _FlatEnv
+        wrapper = GoalEnv if self.hindsight else FlatEnv
 
         def make() -> Any:
             return Monitor(wrapper(task))
@@ -201,82 +199,6 @@ def _action_model(simulator: Simulator, squashed: bool) -> ActionModel:
 def _solver(algorithm: Algorithm, hyper: Mapping[str, Any], **given: Any) -> StableBaselines:
     pairs = tuple(sorted(hyper.items()))
     return StableBaselines(algorithm, hyperparameters=pairs, **given)
-
-
-class _FlatEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """The environment with flat, scaled observations and the reward of a task."""
-
-    def __init__(self, task: Task) -> None:
-        self.task = task
-        self.simulator = cast(GymSimulator, task.simulator)
-        super().__init__(gymnasium.wrappers.TimeLimit(self.simulator.make(), task.horizon))
-        size = (self.simulator.observation_size,)
-        self.observation_space: Any = spaces.Box(-np.inf, np.inf, size, np.float32)
-        self._last = np.zeros(size)
-
-    def reset(self, **options: Any) -> tuple[Any, dict[str, Any]]:
-        observation, info = self.env.reset(**options)
-        self._last = self.simulator.flatten(observation)
-        return self.present(self._last), info
-
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        observation, _, terminated, truncated, info = self.env.step(action)
-        before, self._last = self._last, self.simulator.flatten(observation)
-        acted = np.asarray(action).reshape(1, *np.shape(action))
-        reward = float(self.task.rewards(before[None], acted, self._last[None])[0])
-        if not np.isfinite(reward):
-            raise SolverError(
-                f"the reward is {reward} in observation {before.tolist()}; expected finite rewards "
-                "wherever the environment goes"
-            )
-        return self.present(self._last), reward, terminated, truncated, info
-
-    def present(self, flat: FloatArray) -> Any:
-        """What the learner sees of a flat observation."""
-        scaled = (flat - self.simulator.observation_centre) / self.simulator.observation_scale
-        return scaled.astype(np.float32)
-
-
-class _GoalEnv(_FlatEnv):
-    """The same with goals apart, and rewards for goals that were not pursued."""
-
-    def __init__(self, task: Task) -> None:
-        super().__init__(task)
-        self.parts = observation_parts(self.simulator.env.observation_space)
-        missing = {"observation", "achieved_goal", "desired_goal"} - set(self.parts)
-        if missing:
-            raise InvalidInputError(
-                f"the observations lack {', '.join(sorted(missing))}; hindsight needs goals"
-            )
-        # In the order of the environment's; a plain dictionary would be sorted.
-        self.observation_space = spaces.Dict(
-            OrderedDict(
-                (name, spaces.Box(-np.inf, np.inf, (part.stop - part.start,), np.float32))
-                for name, part in self.parts.items()
-            )
-        )
-
-    def present(self, flat: FloatArray) -> Any:
-        scaled = super().present(flat)
-        return {name: scaled[part] for name, part in self.parts.items()}
-
-    def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
-        """Rewards of next observations with these goals; a single one or a batch."""
-        achieved = np.atleast_2d(achieved_goal)
-        flat = np.full((len(achieved), self.simulator.observation_size), np.nan)
-        for name, goal in (("achieved_goal", achieved), ("desired_goal", desired_goal)):
-            part = self.parts[name]
-            centre = np.broadcast_to(self.simulator.observation_centre, flat.shape[1:])[part]
-            scale = np.broadcast_to(self.simulator.observation_scale, flat.shape[1:])[part]
-            flat[:, part] = np.atleast_2d(goal) * scale + centre
-        unknown = np.full((len(flat), len(self.simulator.action_low)), np.nan)
-        rewards = self.task.rewards(np.full_like(flat, np.nan), unknown, flat)
-        if not np.isfinite(rewards).all():
-            raise SolverError(
-                "the reward is not finite for relabelled goals; with hindsight it may depend on "
-                "the goals of the next observation alone"
-            )
-        return rewards if np.ndim(achieved_goal) > 1 else rewards[0]
 
 
 class _Reporter(BaseCallback):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,10 +14,16 @@ from boirl.types import FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class TabularPolicy:
-    """Log probability of each action in each state, `S x A`, and the values behind it, `S`."""
+    """Log probability of each action in each state, `S x A`.
+
+    Attributes:
+        values: The values behind it, `S`, where a solver found it.
+        facts: What the solver reports, by name.
+    """
 
     log_probabilities: FloatArray
     values: FloatArray | None = None
+    facts: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def uniform(cls, mdp: TabularMDP) -> TabularPolicy:

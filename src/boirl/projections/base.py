@@ -72,7 +72,7 @@ class Projection(InputTransform):
     def calls_for_compression(self, latent_range: Tensor) -> float:
         """1 where the range `2 x K` over the box is so wide that it had better be compressed.
 
-        -1 where it is not; 0 where the range does not tell.
+        -1 where it is not; 0 where the range says nothing.
         """
         return 0.0
 

@@ -39,18 +39,20 @@ class Canonical(LogRho):
             uniformly random ones aside.
     """
 
+    name = "canonical"
+
     def build_returns(self, problem: Problem[Any], trajectories: Demonstrations) -> Returns:
         if not isinstance(problem, TabularProblem):
             raise InvalidInputError(
                 f"problem {problem.name!r} is a {type(problem).__name__}; the projection "
                 "canonical needs known dynamics, those of a TabularProblem; use the projection "
-                "log_rho"
+                "log-rho"
             )
         if not problem.gamma < 1.0:
             raise InvalidInputError(
                 f"gamma is {problem.gamma:g}; the projection canonical needs a discount below 1, "
-                "lest values be infinite; give the dynamics one, such as gamma=0.99, or use the "
-                "projection log_rho"
+                "so that values are finite; give the dynamics one, such as gamma=0.99, or use the "
+                "projection log-rho"
             )
         unknown = trajectories.unknown_ends[_last_steps(trajectories)]
         if unknown.any():
@@ -58,7 +60,7 @@ class Canonical(LogRho):
                 f"{unknown.sum()} of {len(trajectories)} demonstrations and roll-outs do not say "
                 f"where their last action led, first trajectory {unknown.argmax()}; the "
                 "projection canonical needs to know; give one state more than actions, or use "
-                "the projection log_rho"
+                "the projection log-rho"
             )
         return _CanonicalReturns(self.reward, trajectories, problem.mdp)
 
@@ -113,7 +115,7 @@ def _state_actions(mdp: TabularMDP) -> IntArray:
 
 
 def _uniform_steps(mdp: TabularMDP, depends_on: DependsOn) -> tuple[Transitions, sp.csr_array]:
-    """Every step that a reward tells from others, and its chance in each state, `S x T`."""
+    """Every step that a reward distinguishes, and its chance in each state, `S x T`."""
     n_states, n_actions = mdp.n_states, mdp.n_actions
     if depends_on == "state":
         return Transitions(np.arange(n_states)), sp.eye_array(n_states, format="csr")

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from boirl.climbing import maximise
 from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError
+from boirl.maximise import maximise
 from boirl.problem import Problem
 from boirl.projections.base import Projection
 from boirl.rewards import LinearReward, RewardFamily, Transitions
@@ -53,6 +54,7 @@ class LogRho(Projection):
             uniformly random ones aside.
     """
 
+    name: ClassVar[str] = "log-rho"
     _index: Tensor
     _absent: Tensor
 
@@ -97,6 +99,10 @@ class LogRho(Projection):
         return Returns(self.reward, trajectories, problem.gamma)
 
     def fingerprint(self) -> str:
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
         digest = hashlib.sha256()
         for one in (self.demonstrations, *self.rollouts):
             for array in one.to_dict().values():
@@ -141,6 +147,8 @@ class LogRho(Projection):
 
 class Rho(LogRho):
     """`rho_k(theta)` itself, as in the text of the paper."""
+
+    name = "rho"
 
     def project(self, theta: Tensor) -> Tensor:
         return super().project(theta).exp()

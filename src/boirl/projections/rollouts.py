@@ -15,7 +15,7 @@ from boirl.problem import Problem
 def sample_rollouts(
     problem: Problem[Any],
     demonstrations: Demonstrations,
-    count: int,
+    n: int,
     rng: np.random.Generator,
     policies: Sequence[Any] = (),
 ) -> list[Demonstrations]:
@@ -24,7 +24,7 @@ def sample_rollouts(
     Args:
         problem: Where to roll out.
         demonstrations: `K` of them.
-        count: Roll-outs a demonstration and policy.
+        n: Roll-outs per demonstration and policy.
         rng: All randomness comes from here.
         policies: Whose actions to take, for instance `problem.policy(theta)` of rewards already
             solved; none for the uniform policy.
@@ -32,11 +32,11 @@ def sample_rollouts(
     Returns:
         `K` sets of `count * max(1, len(policies))` trajectories.
     """
-    if count < 1:
-        raise InvalidInputError(f"count is {count}; expected at least one roll-out")
+    if n < 1:
+        raise InvalidInputError(f"n is {n}; expected at least one roll-out")
     sets = []
     for start, length in zip(demonstrations.starts, demonstrations.lengths, strict=True):
-        starts = np.repeat(start[None], count, axis=0)
+        starts = np.repeat(start[None], n, axis=0)
         runs = [
             problem.roll_out(policy, starts, int(length), rng) for policy in policies or (None,)
         ]
@@ -45,10 +45,10 @@ def sample_rollouts(
 
 
 def choose_demonstrations(
-    demonstrations: Demonstrations, count: int, rng: np.random.Generator
+    demonstrations: Demonstrations, n: int, rng: np.random.Generator
 ) -> Demonstrations:
-    """`count` demonstrations drawn without replacement; all of them where there are fewer."""
-    if count < 1:
-        raise InvalidInputError(f"count is {count}; expected at least one demonstration")
-    chosen = rng.permutation(len(demonstrations))[:count]
+    """`n` demonstrations drawn without replacement; all of them where there are fewer."""
+    if n < 1:
+        raise InvalidInputError(f"n is {n}; expected at least one demonstration")
+    chosen = rng.permutation(len(demonstrations))[:n]
     return demonstrations.subset(chosen)

@@ -106,8 +106,13 @@ class RewardFamily(ABC):
             )
         return rewards
 
+    @property
+    def table_shape(self) -> tuple[int, ...] | None:
+        """States, or states and actions, that a table of features is for; None without a table."""
+        return None
+
     def state_features(self, n_states: int) -> FloatArray:
-        """What tells states apart, `S x k`, for rewards that are learned: by default each its own.
+        """Features of states, `S x k`, for rewards that are learned; by default one per state.
 
         Families that look at features of states give those.
         """
@@ -146,7 +151,15 @@ class CallableReward(RewardFamily):
     def evaluate(self, theta: Tensor, transitions: Transitions) -> Tensor:
         rows = theta.reshape(-1, theta.shape[-1])
         rewards = torch.as_tensor(self.function(rows, transitions))
-        return rewards.reshape(*theta.shape[:-1], -1)
+        expected = (len(rows), len(transitions))
+        if tuple(rewards.shape) != expected:
+            advice = "transpose it" if tuple(rewards.shape) == expected[::-1] else "check its shape"
+            raise InvalidInputError(
+                f"the reward function returned shape {tuple(rewards.shape)} for {expected[0]} "
+                f"thetas and {expected[1]} transitions; expected {expected}, one row per theta: "
+                f"{advice}"
+            )
+        return rewards.reshape(*theta.shape[:-1], len(transitions))
 
 
 def as_parameters(

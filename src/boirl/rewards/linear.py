@@ -20,7 +20,7 @@ class LinearReward(RewardFamily):
     Args:
         features: `S x p` for rewards on states, `S x A x p` for rewards on state-actions, or a
             function from `Transitions` to an array `T x p`.
-        parameters: `{name: (low, high)}` or a sequence of `Parameter`, one a feature.
+        parameters: `{name: (low, high)}` or a sequence of `Parameter`, one per feature.
         depends_on: Needed only where `features` is a function.
     """
 
@@ -35,7 +35,7 @@ class LinearReward(RewardFamily):
         if self._function is None:
             if self._table.ndim not in (2, 3):
                 raise InvalidInputError(
-                    f"features have shape {tuple(self._table.shape)}; expected S x p (a row a "
+                    f"features have shape {tuple(self._table.shape)}; expected S x p (one row per "
                     "state) or S x A x p"
                 )
             if not torch.isfinite(self._table).all():
@@ -45,8 +45,22 @@ class LinearReward(RewardFamily):
         if self._function is None and self._table.shape[-1] != len(self.parameters):
             raise InvalidInputError(
                 f"there are {self._table.shape[-1]} features and {len(self.parameters)} "
-                "parameters; expected one parameter a feature"
+                "parameters; expected one parameter per feature"
             )
+
+    @property
+    def table(self) -> FloatArray | None:
+        """The features, `S x p` or `S x A x p`; None where a function computes them."""
+        return None if self._function is not None else self._table.numpy()
+
+    @property
+    def features_function(self) -> Callable[[Transitions], ArrayLike] | None:
+        """The function that computes features, where there is no table."""
+        return self._function
+
+    @property
+    def table_shape(self) -> tuple[int, ...] | None:
+        return None if self._function is not None else tuple(self._table.shape[:-1])
 
     def features(self, transitions: Transitions) -> Tensor:
         """Features `T x p` of the transitions, which projections sum up once and for all."""

@@ -17,7 +17,7 @@ class LogisticReward(RewardFamily):
     """`R(s) = height / (1 + exp(-steepness (feature(s) - midpoint))) + translation`.
 
     Args:
-        feature: One number a state, `S`.
+        feature: One number per state, `S`.
         parameters: Steepness, midpoint and translation, in this order.
         height: Value that the logistic part approaches.
         zero_states: States whose logistic part is 0 whatever theta is, such as a sink.
@@ -40,10 +40,28 @@ class LogisticReward(RewardFamily):
         if self._feature.ndim != 1 or not torch.isfinite(self._feature).all():
             raise InvalidInputError(
                 f"the feature has shape {tuple(self._feature.shape)}; expected one finite number "
-                "a state"
+                "per state"
             )
         self._height = torch.full_like(self._feature, height)
         self._height[list(zero_states)] = 0.0
+
+    @property
+    def tables(self) -> dict[str, FloatArray]:
+        """The feature and the height of each state, `S` each."""
+        return {"feature": self._feature.numpy(), "height": self._height.numpy()}
+
+    @classmethod
+    def from_tables(
+        cls, parameters: Sequence[Parameter], tables: Mapping[str, FloatArray]
+    ) -> LogisticReward:
+        """The inverse of `tables`."""
+        family = cls(tables["feature"], parameters)
+        family._height = as_float64(tables["height"])
+        return family
+
+    @property
+    def table_shape(self) -> tuple[int, ...]:
+        return (len(self._feature),)
 
     def state_features(self, n_states: int) -> FloatArray:
         """The feature, and which states are zero states."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -10,7 +10,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.utils import skip_init
 
+from boirl.errors import CodeNeededError
+from boirl.files import without_prefix
 from boirl.rewards.family import RewardFamily, Transitions
 from boirl.types import FloatArray, Parameter
 
@@ -42,6 +45,30 @@ class NetworkReward(RewardFamily):
         """A copy that further training does not change."""
         network = deepcopy(self.network).requires_grad_(False)
         return NetworkReward(network, self.inputs, self.of_next)
+
+    def to_dict(self) -> dict[str, NDArray[Any]]:
+        """Weights and inputs as arrays, for a file; of a `perceptron` on `ScaledInputs`."""
+        if not isinstance(self.inputs, ScaledInputs):
+            raise CodeNeededError(f"a network on {type(self.inputs).__name__} cannot be written")
+        layers = {
+            f"layers/{name}": values.numpy() for name, values in self.network.state_dict().items()
+        }
+        return {
+            **layers,
+            "centre": self.inputs.centre,
+            "scale": self.inputs.scale,
+            "of_next": np.array(self.of_next),
+        }
+
+    @classmethod
+    def from_dict(cls, arrays: Mapping[str, NDArray[Any]]) -> NetworkReward:
+        """The inverse of `to_dict`."""
+        layers = without_prefix("layers", arrays)
+        widths = [len(values) for name, values in layers.items() if name.endswith("bias")]
+        inputs = ScaledInputs(arrays["centre"], arrays["scale"])
+        network = perceptron(inputs.size, tuple(widths[:-1]), torch.Generator())
+        network.load_state_dict({name: torch.as_tensor(one) for name, one in layers.items()})
+        return cls(network.requires_grad_(False), inputs, bool(arrays["of_next"]))
 
 
 class TableInputs:
@@ -79,9 +106,9 @@ def perceptron(inputs: int, hidden: tuple[int, ...], generator: torch.Generator)
     """A network with tanh layers and one output, float64, its weights drawn from `generator`."""
     layers: list[nn.Module] = []
     for size in hidden:
-        layers += [nn.Linear(inputs, size), nn.Tanh()]
+        layers += [_layer(inputs, size), nn.Tanh()]
         inputs = size
-    network = nn.Sequential(*layers, nn.Linear(inputs, 1)).double()
+    network = nn.Sequential(*layers, _layer(inputs, 1))
     with torch.no_grad():
         for name, values in network.named_parameters():
             if name.endswith("bias"):
@@ -90,3 +117,8 @@ def perceptron(inputs: int, hidden: tuple[int, ...], generator: torch.Generator)
                 spread = values.shape[1] ** -0.5
                 values.normal_(0.0, spread, generator=generator)
     return network
+
+
+def _layer(inputs: int, outputs: int) -> nn.Module:
+    """A linear layer that is not filled yet: torch would draw from its global random numbers."""
+    return skip_init(nn.Linear, inputs, outputs, dtype=torch.float64)

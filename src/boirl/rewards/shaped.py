@@ -8,7 +8,7 @@ from torch import Tensor
 
 from boirl.errors import InvalidInputError
 from boirl.rewards.family import RewardFamily, Transitions, as_float64
-from boirl.types import Parameter
+from boirl.types import FloatArray, Parameter
 
 
 class ShapedReward(RewardFamily):
@@ -19,7 +19,7 @@ class ShapedReward(RewardFamily):
 
     Args:
         base: The family to shape.
-        potentials: `Phi`, a number a state and potential, `S x k`.
+        potentials: `Phi`, one number per state and potential, `S x k`.
         gamma: Discount of the problem.
         weight: The weights lie between minus this and this.
     """
@@ -31,17 +31,26 @@ class ShapedReward(RewardFamily):
         if self._potentials.ndim != 2 or not torch.isfinite(self._potentials).all():
             raise InvalidInputError(
                 f"potentials have shape {tuple(self._potentials.shape)}; expected finite numbers, "
-                "a row a state and a column a potential"
+                "one row per state and one column per potential"
             )
-        self._base = base
-        self._gamma = gamma
+        self.base = base
+        self.gamma = gamma
         count = self._potentials.shape[1]
         weights = [Parameter(f"potential{k}", -weight, weight) for k in range(1, count + 1)]
         super().__init__([*base.parameters, *weights], "transition")
 
+    @property
+    def potentials(self) -> FloatArray:
+        """`Phi`, `S x k`."""
+        return self._potentials.numpy()
+
+    @property
+    def table_shape(self) -> tuple[int, ...]:
+        return (len(self._potentials),)
+
     def evaluate(self, theta: Tensor, transitions: Transitions) -> Tensor:
-        own = len(self._base.parameters)
+        own = len(self.base.parameters)
         states = torch.as_tensor(transitions.states)
         following = torch.as_tensor(transitions.next_states)
-        gain = self._gamma * self._potentials[following] - self._potentials[states]
-        return self._base.evaluate(theta[..., :own], transitions) + theta[..., own:] @ gain.T
+        gain = self.gamma * self._potentials[following] - self._potentials[states]
+        return self.base.evaluate(theta[..., :own], transitions) + theta[..., own:] @ gain.T

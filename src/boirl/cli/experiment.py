@@ -1,0 +1,86 @@
+"""`boirl experiment`: comparisons that write their numbers to files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from boirl.cli.app import app, console, errors
+from boirl.cli.loading import Data, DemonstrationFile
+
+
+@app.command()
+def experiment(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="baselines (paper, Table 1), gridworld-efficiency, gridworld-set, "
+            "birl-posterior, shaping, many-parameters, borlange-search, borlange-set, "
+            "borlange-trips, maze-search, maze-noise, fetch-search or fetch-solvers."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for the results.")],
+    trials: Annotated[
+        int | None,
+        typer.Option(min=1, help="Seeds 0 to this number less one.", show_default="2 to 10"),
+    ] = None,
+    evaluations: Annotated[
+        int | None,
+        typer.Option(help="Evaluations of each trial.", show_default="30 to 80"),
+    ] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="rho-rbf, rbf, matern, random or another of the experiment (may be repeated).",
+            show_default="all",
+        ),
+    ] = None,
+    problem: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Of baselines: gridworld, 'borlange narrow', 'borlange wide', maze or fetch (may "
+            "be repeated).",
+            show_default="all",
+        ),
+    ] = None,
+    tiny: Annotated[
+        bool, typer.Option("--tiny", help="Run it in seconds, to see that it runs.")
+    ] = False,
+    demonstrations: DemonstrationFile = None,
+    data: Data = None,
+) -> None:
+    """Run a comparison and write its numbers to files; finished trials are kept."""
+    from boirl.experiments import find_experiment, run_experiment
+
+    given = {
+        "seeds": None if trials is None else range(trials),
+        "evaluations": evaluations,
+        "methods": method,
+        "problems": problem,
+        "demonstrations": demonstrations,
+        "data": None if data is None else str(data.resolve()),
+    }
+    options = {key: value for key, value in given.items() if value is not None}
+    find_experiment(name, options)
+    with Progress(
+        TextColumn("trials"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=errors,
+    ) as progress:
+        task = progress.add_task("trials", total=None)
+
+        def on_trial(done: int, total: int) -> None:
+            progress.update(task, completed=done, total=total)
+
+        lines = run_experiment(name, out, options, on_trial, tiny)
+    table = Table(*lines[0], box=None)
+    for line in lines:
+        table.add_row(*line.values())
+    console.print(table)
+    console.print(f"written: {out}", markup=False)

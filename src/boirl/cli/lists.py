@@ -1,0 +1,60 @@
+"""What there is: problems, methods and data sets."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from boirl.cli.app import app, console, errors
+
+
+@app.command()
+def problems() -> None:
+    """List the problems that come with boirl."""
+    from boirl.problem import PROBLEMS
+
+    table = Table("problem", "what it is", box=None, header_style="bold")
+    for name, entry in sorted(PROBLEMS.items()):
+        table.add_row(name, entry.summary)
+    console.print(table)
+
+
+@app.command()
+def methods() -> None:
+    """List the methods that `boirl run --method` knows beside boirl's own."""
+    from boirl.baselines import BASELINES
+
+    table = Table("method", "what it is", "settings", box=None, header_style="bold")
+    for name, kind in BASELINES.items():
+        table.add_row(name, kind.summary, ", ".join(inspect.signature(kind).parameters))
+    console.print(table)
+
+
+@app.command()
+def data(
+    name: Annotated[str, typer.Argument(metavar="DATASET", help="borlange.")],
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            help="Folder or address that the files are in.",
+            show_default="look in the cache",
+        ),
+    ] = None,
+) -> None:
+    """Bring a public data set to the cache, checked; problems then find it without --data.
+
+    The cache is $BOIRL_CACHE or ~/.cache/boirl.
+    Example: boirl data borlange --from https://example.org/borlange
+    """
+    from boirl.datasets import data_folder, fetch
+
+    if source is None:
+        console.print(f"{name} is in {data_folder(name)}", markup=False)
+        return
+    with errors.status("fetching"):
+        folder = fetch(name, source, lambda file: errors.print(f"checked: {file}", markup=False))
+    console.print(f"{name} is in {folder}", markup=False)

@@ -1,0 +1,90 @@
+"""Problems on roads in files, with their networks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boirl.demonstrations import Demonstrations
+from boirl.domains.roads.network import RoadNetwork
+from boirl.domains.roads.problem import RoadProblem
+from boirl.domains.roads.recursive_logit import RecursiveLogitProblem, turn_reward
+from boirl.domains.roads.route_choice import RouteChoice
+from boirl.files import prefixed, without_prefix
+from boirl.problem.saved import ProblemKind, tabular_fields, tabular_parts
+from boirl.types import Parameter
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+def _network_arrays(network: RoadNetwork) -> dict[str, NDArray[Any]]:
+    names = np.array(sorted(network.destinations), dtype=np.int64)
+    feeders = [network.feeders(name) for name in names.tolist()]
+    arrays = {
+        "times": network.times,
+        "turns": network.turns,
+        "angles": network.angles,
+        "destinations": names,
+        "feeders": np.concatenate(feeders),
+        "feeder_counts": np.array([len(one) for one in feeders]),
+    }
+    return arrays if network.ends is None else {**arrays, "ends": network.ends}
+
+
+def _network(arrays: Arrays) -> RoadNetwork:
+    feeders = np.split(arrays["feeders"], np.cumsum(arrays["feeder_counts"])[:-1])
+    return RoadNetwork(
+        times=arrays["times"],
+        turns=arrays["turns"],
+        angles=arrays["angles"],
+        destinations=dict(zip(arrays["destinations"].tolist(), feeders, strict=True)),
+        ends=arrays.get("ends"),
+    )
+
+
+def _save_roads(problem: RoadProblem) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    facts, arrays = tabular_parts(problem)
+    facts["destination"] = problem.destination
+    return facts, {**arrays, **prefixed("network", _network_arrays(problem.network))}
+
+
+def _load_roads(facts: Mapping[str, Any], arrays: Arrays) -> RoadProblem:
+    return RoadProblem(
+        **tabular_fields(facts, arrays),
+        network=_network(without_prefix("network", arrays)),
+        destination=facts["destination"],
+    )
+
+
+def _save_logit(
+    problem: RecursiveLogitProblem,
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    facts = {
+        "parameters": [asdict(parameter) for parameter in problem.reward.parameters],
+        "truth": problem.truth,
+    }
+    arrays = {
+        "destinations": problem.choice.destinations,
+        **prefixed("network", _network_arrays(problem.network)),
+        **prefixed("demonstrations", problem.demonstrations.to_dict()),
+    }
+    return facts, arrays
+
+
+def _load_logit(facts: Mapping[str, Any], arrays: Arrays) -> RecursiveLogitProblem:
+    choice = RouteChoice(_network(without_prefix("network", arrays)), arrays["destinations"])
+    parameters = [Parameter(**one) for one in facts["parameters"]]
+    return RecursiveLogitProblem(
+        choice=choice,
+        reward=turn_reward(choice, parameters),
+        demonstrations=Demonstrations.from_dict(without_prefix("demonstrations", arrays)),
+        truth=None if facts["truth"] is None else tuple(facts["truth"]),
+    )
+
+
+ROADS = ProblemKind(RoadProblem, _save_roads, _load_roads)
+RECURSIVE_LOGIT = ProblemKind(RecursiveLogitProblem, _save_logit, _load_logit)

@@ -1,0 +1,71 @@
+"""The NLL of evaluations as a search or a baseline goes on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from boirl.results import Result
+from boirl.types import FloatArray
+
+FEW_THETAS = 100
+"""Up to so many returned thetas are drawn as large dots."""
+
+
+def convergence(found: Result) -> Figure:
+    """NLL of every evaluation, the best so far and, where it is known, the truth's.
+
+    Beside it the thetas that a method returns besides its evaluations, samples for instance.
+    """
+    returned = found.returned if found.problem.box.dimension > 1 else {}
+    figure = Figure(figsize=(7.2 + 5.2 * len(returned), 4.4), layout="constrained")
+    panels = figure.subplots(1, 1 + len(returned), squeeze=False)[0]
+    _draw_nll(panels[0], found)
+    figure.legend(loc="outside lower center", ncols=4, fontsize=9)
+    for axes, (name, thetas) in zip(panels[1:], returned.items(), strict=True):
+        _draw_thetas(axes, found, name, thetas)
+    return figure
+
+
+def _draw_nll(axes: Axes, found: Result) -> None:
+    numbers = np.arange(len(found))
+    best = np.fmin.accumulate(found.nll)
+    axes.plot(numbers, found.nll, "o", color="tab:blue", markersize=4, label="evaluation")
+    axes.step(numbers, best, where="post", color="tab:red", label="best so far")
+    failed = np.flatnonzero(np.isnan(found.nll))
+    if failed.size:
+        top = np.full(failed.size, np.nanmax(found.nll))
+        axes.plot(failed, top, "x", color="black", label="failed")
+    if found.truth is not None:
+        axes.axhline(found.truth.nll, color="green", linestyle="--", label="true reward")
+    if np.nanmin(found.nll) > 0:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_minor_formatter("{x:g}")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlabel("evaluation (0 is the first one)")
+    axes.set_ylabel("NLL of the demonstrations")
+    axes.set_title(f"{found.problem.name}, {found.title}: best NLL {found.best_nll:.4f}")
+
+
+def _draw_thetas(axes: Axes, found: Result, name: str, thetas: FloatArray) -> None:
+    """The first two parameters of thetas `n x d`."""
+    box = found.problem.box
+    few = len(thetas) < FEW_THETAS
+    style: dict[str, Any] = {"marker": "o"} if few else {"marker": ".", "alpha": 0.15}
+    # Solutions on the border of the box are drawn whole.
+    axes.plot(thetas[:, 0], thetas[:, 1], linestyle="", clip_on=not few, **style)
+    if found.problem.truth is not None:
+        axes.plot(*found.problem.truth[:2], "k*", markersize=12, label="truth")
+        axes.legend()
+    axes.set(
+        xlim=(box.low[0], box.high[0]),
+        ylim=(box.low[1], box.high[1]),
+        xlabel=box.names[0],
+        ylabel=box.names[1],
+        title=name,
+    )

@@ -1,0 +1,319 @@
+"""What a search needs to know of a problem."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+
+from boirl.demonstrations import Demonstrations
+from boirl.errors import DemonstrationError, InvalidInputError, SolverError
+from boirl.evaluation import Evaluation, PolicyArrays
+from boirl.problem.likelihood import Policy, negative_log_likelihood, trajectory_log_likelihoods
+from boirl.rewards import RewardFamily, Transitions
+from boirl.threads import single_thread
+from boirl.types import Box, Difference, FloatArray, Report, silent
+
+PROBE_THETAS = 16
+"""Thetas at which a reward family is evaluated to distinguish it from another one."""
+
+P = TypeVar("P", bound=Policy)
+
+
+class Problem(ABC, Generic[P]):
+    """What a search needs to know; `P` is the type of its policies.
+
+    Attributes:
+        name: Shown in reports.
+        reward: The family whose theta is sought.
+        demonstrations: What is to be explained.
+        gamma: Discount.
+        truth: Theta of the demonstrator where it is known, in the order of the free parameters.
+        recipe: Name and options for `load_problem`, where the problem came from there.
+    """
+
+    name: str
+    reward: RewardFamily
+    demonstrations: Demonstrations
+    truth: tuple[float, ...] | None
+    recipe: Mapping[str, Any] | None
+
+    @property
+    @abstractmethod
+    def gamma(self) -> float: ...
+
+    @property
+    def box(self) -> Box:
+        """Names and bounds of the free parameters."""
+        return self.reward.box
+
+    @abstractmethod
+    def with_demonstrations(self, demonstrations: Demonstrations) -> Problem[P]:
+        """The same problem with other demonstrations to explain."""
+
+    @abstractmethod
+    def policy(self, theta: ArrayLike) -> P:
+        """Solve for the policy of theta: one policy optimisation.
+
+        Raises:
+            SolverError: There is none.
+        """
+
+    def solve(
+        self,
+        reward: RewardFamily,
+        theta: ArrayLike,
+        seed: int = 0,
+        warm_start: P | None = None,
+        report: Report = silent,
+    ) -> P:
+        """A policy for any reward in this environment: one policy optimisation.
+
+        Args:
+            reward: A family, not necessarily that of the problem.
+            theta: Its parameters.
+            seed: Seeds a solver that learns.
+            warm_start: A policy for a similar reward.
+            report: Called with the progress of a solver that takes long.
+
+        Raises:
+            SolverError: There is no such policy.
+        """
+        raise InvalidInputError(
+            f"problem {self.name!r} can be solved for rewards of its own family alone"
+        )
+
+    def evaluate(
+        self, theta: ArrayLike, seed: int | None = None, report: Report = silent
+    ) -> Evaluation:
+        """Solve for the policy of theta and measure how well it explains the demonstrations.
+
+        One policy optimisation gives everything: the likelihood of each trajectory, the gradient
+        where there is one, and the policy. Nothing is changed or kept here. A solver that fails
+        gives an evaluation with a `failure`.
+
+        Args:
+            theta: The reward.
+            seed: Seeds a solver that learns.
+            report: Called with the progress of a solver that takes long.
+        """
+        began = time.perf_counter()
+        chosen = self.box.check_one(theta)
+        try:
+            with single_thread():
+                evaluation = self._evaluate(chosen, seed, report)
+        except SolverError as error:
+            evaluation = Evaluation(
+                tuple(chosen.tolist()),
+                float("nan"),
+                failure=str(error),
+                n_policies=self.policies_per_evaluation,
+                environment_steps=self.policies_per_evaluation * self.env_steps_per_policy,
+            )
+        return replace(evaluation, seed=seed, seconds=time.perf_counter() - began)
+
+    @abstractmethod
+    def _evaluate(self, theta: FloatArray, seed: int | None, report: Report) -> Evaluation:
+        """`evaluate` for a checked theta, `d`; raises `SolverError` where there is no policy."""
+
+    def rescore(self, evaluation: Evaluation) -> Evaluation:
+        """The evaluation with the demonstrations of this problem, from the policies it keeps.
+
+        For an evaluation of the same problem with other demonstrations. Nothing is solved. The
+        gradient, which depends on the demonstrations, is left out.
+        """
+        if not evaluation.ok:
+            return evaluation
+        rows = np.stack(
+            [
+                trajectory_log_likelihoods(policy, self.demonstrations)
+                for policy in self.policies_of(evaluation)
+            ]
+        )
+        errors = -rows.mean(axis=1)
+        spread = float(errors.std(ddof=1)) if len(errors) > 1 else 0.0
+        log_likelihoods = rows.mean(axis=0)
+        return replace(
+            evaluation,
+            nll=-float(log_likelihoods.mean()),
+            nll_se=spread / len(errors) ** 0.5,
+            log_likelihoods=log_likelihoods,
+            gradient=None,
+        )
+
+    def policy_of(self, evaluation: Evaluation) -> P:
+        """The policy behind an evaluation, the best where there are several; nothing is solved."""
+        return self._restore_policy(self._kept(evaluation)[0], evaluation)
+
+    def policies_of(self, evaluation: Evaluation) -> list[P]:
+        """All policies behind an evaluation, the best first; nothing is solved."""
+        return [self._restore_policy(arrays, evaluation) for arrays in self._kept(evaluation)]
+
+    def _kept(self, evaluation: Evaluation) -> tuple[PolicyArrays, ...]:
+        if not evaluation.policies:
+            reason = evaluation.failure or "its policy was not kept"
+            raise SolverError(
+                f"there is no policy of theta {evaluation.theta} ({reason}); evaluate it again, or "
+                "open the study with the artifacts folder that it was run with"
+            )
+        return evaluation.policies
+
+    @abstractmethod
+    def compact_policy(self, policy: P) -> PolicyArrays:
+        """The arrays that an evaluation keeps of a policy."""
+
+    @abstractmethod
+    def _restore_policy(self, arrays: PolicyArrays, evaluation: Evaluation) -> P:
+        """The inverse of `compact_policy`, given the evaluation that kept the arrays."""
+
+    def nll(self, theta: ArrayLike) -> float:
+        """The NLL of one theta: one policy optimisation.
+
+        Raises:
+            SolverError: Theta has no policy.
+        """
+        return negative_log_likelihood(self.policy(theta), self.demonstrations)
+
+    def nll_and_gradient(self, theta: ArrayLike) -> tuple[float, FloatArray]:
+        """The NLL of one theta and its derivative by theta, `d`, both exact.
+
+        Raises:
+            SolverError: Theta has no policy.
+            InvalidInputError: The NLL has no gradient.
+        """
+        evaluation = self.evaluate(theta)
+        if not evaluation.ok:
+            raise SolverError(str(evaluation.failure))
+        if evaluation.gradient is None:
+            reason = (
+                "its policies are learned"
+                if self.is_model_free
+                else "the reward family is not differentiable in theta (write it in torch)"
+            )
+            raise InvalidInputError(
+                f"the NLL of problem {self.name!r} has no exact gradient: {reason}"
+            )
+        return evaluation.nll, evaluation.gradient
+
+    @abstractmethod
+    def nll_batch(self, thetas: ArrayLike) -> FloatArray:
+        """NLL of `n` thetas, NaN where the solver failed; `n` policy optimisations."""
+
+    @property
+    def env_steps_per_policy(self) -> int:
+        """Steps in the environment of one policy optimisation; 0 where dynamics are known."""
+        return 0
+
+    @property
+    def policies_per_evaluation(self) -> int:
+        """Policy optimisations of one evaluation."""
+        return 1
+
+    @property
+    def is_model_free(self) -> bool:
+        """Whether policies are learned from samples, which costs far more than rolling them out."""
+        return False
+
+    @property
+    def same_behaviour(self) -> float:
+        """Behavioural distance up to which two rewards count as acting alike."""
+        return 0.05
+
+    def true_return(self, policy: P) -> float:
+        """Expected discounted *true* reward of a policy: the ESOR of the paper."""
+        raise InvalidInputError(f"the ESOR of problem {self.name!r} cannot be computed")
+
+    def esor(self, theta: ArrayLike) -> Any:
+        """`true_return` of the policy of theta; an array `n` for rows of thetas."""
+        measured = [self.true_return(self.policy(row)) for row in self.box.check(theta)]
+        return measured[0] if np.ndim(theta) <= 1 else np.array(measured)
+
+    def _require_truth(self) -> tuple[float, ...]:
+        if self.truth is None:
+            raise InvalidInputError(
+                f"problem {self.name!r} has no known truth, so there is no true reward to sum; "
+                "pass truth=... where the demonstrator's theta is known"
+            )
+        return self.truth
+
+    @abstractmethod
+    def complete(self, demonstrations: Demonstrations) -> Demonstrations:
+        """Check that demonstrations fit the environment, and fill in ends that it determines."""
+
+    @abstractmethod
+    def roll_out(
+        self, policy: P | None, starts: Any, horizon: int, rng: np.random.Generator
+    ) -> Demonstrations:
+        """One trajectory from each start, under a policy or (None) uniformly random actions."""
+
+    @abstractmethod
+    def behaviour_distances(self, policies: Sequence[P]) -> FloatArray:
+        """How differently `n` policies act where the demonstrations went, `n x n`, in [0, 1]."""
+
+    @abstractmethod
+    def most_different(self, one: P, other: P, n: int) -> list[Difference]:
+        """Where, of all demonstrated steps, two policies differ most; the farthest apart first."""
+
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """Changes when anything changes that an NLL depends on."""
+
+    def check_reward_varies(self) -> None:
+        """Refuse a reward family that pays the same for every theta.
+
+        Raises:
+            InvalidInputError: It does, along the demonstrations and wherever else it is asked.
+        """
+        rewards = self.probe_reward(self._probed_transitions())
+        if (rewards == rewards[:1]).all():
+            raise InvalidInputError(
+                f"the reward of problem {self.name!r} does not depend on theta: it is the same for "
+                f"{PROBE_THETAS} thetas all over the box; check that the family uses its "
+                f"parameters ({', '.join(self.box.names)})"
+            )
+
+    def _probed_transitions(self) -> Transitions:
+        shown = self.demonstrations
+        if self.reward.depends_on != "transition":
+            return Transitions(shown.states, shown.actions)
+        known = ~shown.unknown_ends
+        return Transitions(shown.states[known], shown.actions[known], shown.next_states[known])
+
+    def probe_reward(self, transitions: Transitions) -> FloatArray:
+        """Rewards of `T` transitions at some thetas all over the box, `n x T`.
+
+        Two families that agree there are taken for the same.
+        """
+        drawn = np.random.default_rng(0).random((PROBE_THETAS, self.box.dimension))
+        with torch.no_grad():
+            rewards: FloatArray = self.reward(
+                torch.tensor(self.box.from_unit(drawn)), transitions
+            ).numpy()
+        return rewards
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.name!r}, {', '.join(self._sizes())}, "
+            f"{self.box.dimension} parameters, {len(self.demonstrations)} trajectories)"
+        )
+
+    def _sizes(self) -> list[str]:
+        """How large the environment is, in words."""
+        return []
+
+
+def check_ends(demonstrations: Demonstrations, reward: RewardFamily) -> None:
+    """Refuse trajectories whose end is unknown where the reward depends on it."""
+    unknown = demonstrations.unknown_ends
+    if unknown.any() and reward.depends_on == "transition":
+        raise DemonstrationError(
+            f"trajectory {demonstrations.trajectory_numbers[unknown.argmax()]} does not say "
+            "where its last action led, and the reward depends on it; give one state more "
+            "than actions"
+        )

@@ -1,0 +1,79 @@
+"""How well a reward table explains demonstrations, and which change of it would explain more.
+
+The derivative of the NLL by all rewards at once takes one linear system (implicit differentiation),
+whatever the number of parameters behind them: with `V = T(Q)`, `Q = r + gamma P V`, slopes
+`W = dT/dQ` and `g` the derivative of the NLL by `Q` alone, the derivative by `r` is `g + W u`,
+where `u = gamma P' (g + W u)`. For `logsumexp`, `u` counts how often a state is expected to be
+visited from the demonstrated steps on, less how often it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from boirl.demonstrations import Demonstrations
+from boirl.environments import TabularMDP
+from boirl.policies.bellman import TabularSolver
+from boirl.policies.tabular import TabularPolicy
+from boirl.problem.likelihood import trajectory_log_likelihoods
+from boirl.types import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """A policy and how well it explains demonstrations.
+
+    Attributes:
+        policy: Of the reward table.
+        log_likelihoods: Of each trajectory, `N`.
+        slopes: Derivative of the NLL by the reward of each state-action, `S x A`; None where it
+            does not exist.
+    """
+
+    policy: TabularPolicy
+    log_likelihoods: FloatArray
+    slopes: FloatArray | None
+
+    @property
+    def nll(self) -> float:
+        return -float(self.log_likelihoods.mean())
+
+
+def explain(
+    mdp: TabularMDP,
+    solver: TabularSolver,
+    rewards: FloatArray,
+    demonstrations: Demonstrations,
+    warm_start: FloatArray | None = None,
+) -> Explanation:
+    """Solve for a reward table, `S x A` or `S x 1`, and differentiate the NLL by it.
+
+    Raises:
+        SolverError: There is no policy.
+    """
+    policy, linearisation = solver.solve_and_linearise(mdp, rewards, warm_start)
+    assert policy.values is not None
+    q = rewards + mdp.gamma * mdp.expect_next(policy.values[:, None])[..., 0]
+    direct = _slopes_by_q(policy, demonstrations, solver.inverse_temperature)
+    into = mdp.gamma * (mdp.transition.T @ direct.reshape(-1))
+    log_likelihoods = trajectory_log_likelihoods(policy, demonstrations)
+    try:
+        through_values = linearisation.solve_transposed(into)
+    except RuntimeError:
+        # What SciPy raises for a singular matrix: the values have no derivative here.
+        return Explanation(policy, log_likelihoods, None)
+    weights = solver.slopes(q, policy.values)
+    return Explanation(policy, log_likelihoods, direct + weights * through_values[:, None])
+
+
+def _slopes_by_q(
+    policy: TabularPolicy, demonstrations: Demonstrations, inverse_temperature: float
+) -> FloatArray:
+    """Derivative of the NLL by `Q`, `S x A`: probabilities less choices, in demonstrated states."""
+    shape = policy.log_probabilities.shape
+    pairs = demonstrations.states * shape[1] + demonstrations.actions
+    taken = np.bincount(pairs, minlength=shape[0] * shape[1]).reshape(shape)
+    expected = taken.sum(axis=1, keepdims=True) * policy.probabilities
+    return inverse_temperature * (expected - taken) / len(demonstrations)

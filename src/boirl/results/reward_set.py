@@ -1,0 +1,159 @@
+"""The answer of a search: every reward that explains the demonstrations, not just the best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
+from scipy.stats import qmc
+
+from boirl.errors import InvalidInputError
+from boirl.evaluation import Evaluation
+from boirl.problem import Problem
+from boirl.results.inference import ParameterSummary, sample_rewards, summarise_parameters
+from boirl.results.result import RESULT_KINDS, Result
+from boirl.surrogate import FittedSurrogate, Observations, Surrogate
+from boirl.surrogate.saved import surrogate_from_parts, surrogate_parts
+from boirl.types import FloatArray, IntArray
+
+VOLUME_POINTS = 2048
+SAMPLE_STREAM = 5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RewardSet(Result):
+    """All evaluations of a search and what the surrogate makes of them.
+
+    Attributes:
+        surrogate: Kernel and projection of the search.
+        settings: The settings of the search, by name.
+    """
+
+    surrogate: Surrogate
+    settings: Mapping[str, Any]
+
+    kind: ClassVar[str] = "search"
+
+    @property
+    def title(self) -> str:
+        return f"search with {self.settings.get('kernel', self.surrogate.kernel.name)}"
+
+    @property
+    def expected_best_index(self) -> int:
+        """Number of the evaluation that is most likely to be the best.
+
+        Under noise, the evaluation with the lowest NLL may have been lucky. Where evaluations are
+        noisy, by their standard errors or by what the surrogate learned, this is the one with the
+        lowest predicted NLL; elsewhere the one with the lowest NLL.
+        """
+        return int(np.where(np.isnan(self.nll), np.inf, self.fitted.denoised_nll).argmin())
+
+    @property
+    def expected_best(self) -> FloatArray:
+        """The theta of `expected_best_index`, `d`."""
+        return self.thetas[self.expected_best_index]
+
+    def predict_nll(self, theta: ArrayLike, observed: bool = False) -> tuple[Any, Any]:
+        """Mean and standard deviation of the NLL at one theta, or at each of `n x d`.
+
+        Args:
+            theta: Where.
+            observed: Whether the standard deviation is that of an evaluation, its noise included.
+        """
+        mean, sd = self.fitted.posterior(self.problem.box.check(theta), observed)
+        return (float(mean[0]), float(sd[0])) if np.ndim(theta) <= 1 else (mean, sd)
+
+    def sample(self, n: int = 1000, seed: int = 0) -> FloatArray:
+        """Draw thetas, `n x d`, from the posterior over rewards; see `boirl.results.inference`."""
+        if n < 1:
+            raise InvalidInputError(f"n is {n}; expected at least one sample")
+        rng = np.random.default_rng([seed, 0, SAMPLE_STREAM])
+        return sample_rewards(self.fitted, len(self.problem.demonstrations), n, rng)
+
+    def parameter_summary(self, n: int = 1000, seed: int = 0) -> list[ParameterSummary]:
+        """Which parameters the demonstrations pin down, and which they leave free.
+
+        Args:
+            n: Samples of the posterior over rewards that it is estimated from.
+            seed: Of the samples.
+        """
+        return summarise_parameters(self.sample(n, seed), self.problem.box)
+
+    @cached_property
+    def fitted(self) -> FittedSurrogate:
+        """The Gaussian process, fitted to all evaluations."""
+        seen = Observations.of(self.evaluations)
+        return self.surrogate.fit_with_theta_kernel(seen.thetas, seen.nll, seen.nll_se)
+
+    def group_volumes(self, groups: Sequence[IntArray], limit: float) -> list[float]:
+        """The share of the box that belongs to each group.
+
+        Thetas all over the box whose predicted NLL is within the limit belong to the group of the
+        evaluation that is nearest to them in the latent space, where what behaves alike lies
+        together.
+        """
+        box = self.problem.box
+        unit = qmc.Sobol(box.dimension, rng=np.random.default_rng(0)).random(VOLUME_POINTS)
+        thetas = box.from_unit(unit)
+        mean, _ = self.predict_nll(thetas)
+        members = thetas[mean <= limit]
+        if len(members) == 0:
+            return [0.0] * len(groups)
+        owners = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+        known = self.fitted.latent(self.thetas[np.concatenate(groups)])
+        nearest = cdist(self.fitted.latent(members), known).argmin(axis=1)
+        counts = np.bincount(owners[nearest], minlength=len(groups))
+        return (counts / VOLUME_POINTS).tolist()
+
+    def __str__(self) -> str:
+        close, near = len(self.indices_within(0.01)), len(self.indices_within(0.10))
+        failed = int(np.isnan(self.nll).sum())
+        lines = [
+            f"{self.problem.name}: {len(self)} evaluations"
+            + (f", {failed} of them failed" if failed else ""),
+            f"best NLL {self.best_nll:.4f}; rewards within 1 %: {close}, within 10 %: {near}",
+        ]
+        groups = self.groups()
+        plural = "" if len(groups) == 1 else "s"
+        lines.append(f"{len(groups)} distinct behaviour{plural} within 10 %, best reward of each:")
+        header = "".join(f"{name:>14}" for name in self.names)
+        lines.append(f"{'':>4}{header}{'NLL':>12}{'rewards':>9}{'of the box':>12}")
+        for number, group in enumerate(groups, start=1):
+            row = "".join(f"{value:>14.4f}" for value in group.representative)
+            counts = f"{len(group.indices):>9}{group.volume:>12.1%}"
+            lines.append(f"{number:>4}{row}{group.nll:>12.4f}{counts}")
+        lines.append("what is known of each parameter (95 % interval, median):")
+        for one in self.parameter_summary():
+            interval = f"{one.low:.4g} to {one.high:.4g}, {one.median:.4g}"
+            lines.append(
+                f"{one.name:>18}  {interval:<32}{one.verdict} ({one.share:.0%} of its range)"
+            )
+        return "\n".join(lines)
+
+    def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        facts, arrays = surrogate_parts(self.surrogate)
+        return {"settings": dict(self.settings), "surrogate": facts}, arrays
+
+    @classmethod
+    def from_parts(
+        cls,
+        problem: Problem[Any],
+        evaluations: tuple[Evaluation, ...],
+        facts: Mapping[str, Any],
+        arrays: Mapping[str, NDArray[Any]],
+    ) -> Self:
+        surrogate = surrogate_from_parts(problem, facts["surrogate"], arrays)
+        # JSON has no tuples.
+        settings = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in facts["settings"].items()
+        }
+        return cls(problem, evaluations, surrogate, settings)
+
+
+RESULT_KINDS.register(RewardSet.kind, RewardSet)

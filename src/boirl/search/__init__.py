@@ -1,0 +1,17 @@
+"""The search: settings, proposals, storage and the loop, on top of Optuna."""
+
+from boirl.search.acquisitions import ACQUISITIONS, Acquisition, Proposal
+from boirl.search.sampler import RewardSampler
+from boirl.search.settings import SearchSettings
+from boirl.search.study import Question, Study, explore
+
+__all__ = [
+    "ACQUISITIONS",
+    "Acquisition",
+    "Proposal",
+    "Question",
+    "RewardSampler",
+    "SearchSettings",
+    "Study",
+    "explore",
+]

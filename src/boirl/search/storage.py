@@ -1,0 +1,114 @@
+"""Where evaluations are kept, and who is at work on them."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sqlite3
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
+
+import optuna
+from optuna.samplers import BaseSampler
+
+from boirl.errors import InvalidInputError, StorageError
+
+RELEASED = "released"
+"""Owner of an evaluation that was interrupted and waits for anybody to take it up."""
+
+
+@contextmanager
+def storage_errors(storage: str | None) -> Iterator[None]:
+    """Turn what a database raises into a `StorageError` of one line."""
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        yield
+    except (
+        SQLAlchemyError,
+        ImportError,
+        optuna.exceptions.StorageInternalError,
+        sqlite3.Error,
+    ) as error:
+        cause = getattr(error, "orig", None) or error.__cause__ or error
+        reason = str(getattr(cause, "orig", None) or cause).splitlines()[0]
+        raise StorageError(
+            f"the storage {storage} cannot be used ({reason}); evaluations finished before are "
+            "kept. Check that the file is an Optuna database, that its folder is writable and that "
+            "the disk is not full, then run again to resume"
+        ) from error
+
+
+def open_study(storage: str | None, name: str, sampler: BaseSampler | None = None) -> optuna.Study:
+    """Create a study in a storage, or open the one that is there."""
+    if storage is not None and "://" not in storage:
+        raise InvalidInputError(
+            f"the storage is {storage!r}; expected a database address such as 'sqlite:///search.db'"
+        )
+    if storage is not None and storage.startswith("sqlite:///"):
+        folder = Path(storage.removeprefix("sqlite:///")).resolve().parent
+        if not folder.is_dir():
+            raise InvalidInputError(f"the folder {str(folder)!r} of the storage does not exist")
+    verbosity = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        return optuna.create_study(
+            storage=storage, study_name=name, sampler=sampler, load_if_exists=True
+        )
+    finally:
+        optuna.logging.set_verbosity(verbosity)
+
+
+class Owner:
+    """Marks evaluations as being at work on by one study object of one process."""
+
+    def __init__(self) -> None:
+        self.token = uuid.uuid4().hex
+        _LIVE[self.token] = self
+
+    def record(self) -> dict[str, Any]:
+        """What is stored with an evaluation."""
+        pid = os.getpid()
+        return {
+            "host": socket.gethostname(),
+            "pid": pid,
+            "started": _start_time(pid),
+            "study": self.token,
+        }
+
+
+def _start_time(pid: int) -> str:
+    """Tells two processes apart that were given one number; empty where the system can't say."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
+
+
+def is_alive(owner: dict[str, Any] | str | None) -> bool:
+    """Whether the recorded owner of an evaluation may still be at work.
+
+    Owners on other machines, and those that are not studies of boirl, are given the benefit of the
+    doubt.
+    """
+    if owner is None or isinstance(owner, str):
+        return owner != RELEASED
+    if owner["host"] != socket.gethostname():
+        return True
+    if owner["pid"] == os.getpid() and owner["started"] == _start_time(os.getpid()):
+        return owner["study"] in _LIVE
+    try:
+        os.kill(owner["pid"], 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return bool(owner["started"] == _start_time(owner["pid"]))
+
+
+_LIVE: WeakValueDictionary[str, Owner] = WeakValueDictionary()
+"""The owners in this process, by their token."""

@@ -1,0 +1,111 @@
+"""Where evaluations are kept, and who is at work on them."""
+
+import gc
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+
+import optuna
+import pytest
+from sqlalchemy.exc import OperationalError
+
+from boirl.errors import InvalidInputError, StorageError
+from boirl.search.storage import RELEASED, Owner, is_alive, open_study, storage_errors
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OperationalError("select", {}, sqlite3.OperationalError("disk I/O error")),
+        sqlite3.OperationalError("disk I/O error"),
+        optuna.exceptions.StorageInternalError("disk I/O error"),
+        ImportError("disk I/O error"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_a_database_raises_is_a_storage_error_of_one_line(error):
+    with (
+        pytest.raises(StorageError, match=r"sqlite:///x\.db cannot be used \(disk I/O") as caught,
+        storage_errors("sqlite:///x.db"),
+    ):
+        raise error
+    assert "\n" not in str(caught.value)
+    assert caught.value.__cause__ is error
+
+
+def test_other_errors_pass():
+    with pytest.raises(ZeroDivisionError), storage_errors(None):
+        raise ZeroDivisionError
+
+
+def test_a_study_is_created_and_then_opened(tmp_path):
+    storage = f"sqlite:///{tmp_path}/search.db"
+    first = open_study(storage, "one")
+    first.set_user_attr("colour", "red")
+    assert open_study(storage, "one").user_attrs == {"colour": "red"}
+    assert open_study(storage, "another").user_attrs == {}
+    assert open_study(None, "one").user_attrs == {}
+
+
+def test_optuna_says_no_more_and_no_less_than_before(tmp_path, capfd):
+    optuna.logging.set_verbosity(optuna.logging.INFO)
+    try:
+        open_study(f"sqlite:///{tmp_path}/search.db", "one")
+        assert optuna.logging.get_verbosity() == optuna.logging.INFO
+    finally:
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+    assert "A new study" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("storage", "message"),
+    [
+        ("search.db", "expected a database address such as 'sqlite:///search.db'"),
+        ("sqlite:///{folder}/nowhere/search.db", "nowhere' of the storage does not exist"),
+    ],
+)
+def test_addresses_that_make_no_sense_are_refused(tmp_path, storage, message):
+    with pytest.raises(InvalidInputError, match=message):
+        open_study(storage.format(folder=tmp_path), "one")
+
+
+def test_an_owner_is_alive_while_its_study_is():
+    owner = Owner()
+    record = owner.record()
+    assert is_alive(record)
+    del owner
+    gc.collect()
+    assert not is_alive(record)
+
+
+def test_another_process_is_alive_until_it_ends():
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        with open(f"/proc/{process.pid}/stat") as file:
+            started = file.read().rpartition(")")[2].split()[19]
+        record = {
+            "host": socket.gethostname(),
+            "pid": process.pid,
+            "started": started,
+            "study": "theirs",
+        }
+        assert is_alive(record)
+        # Another process with the number of one that is gone.
+        assert not is_alive({**record, "started": "long ago"})
+    finally:
+        process.communicate(b"\n")
+    assert not is_alive(record)
+
+
+def test_owners_that_cannot_be_asked_are_taken_for_alive():
+    assert is_alive({**Owner().record(), "host": "another-machine"})
+    assert is_alive(None)
+    assert is_alive("somebody")
+    assert not is_alive(RELEASED)
+
+
+def test_an_owner_of_this_process_before_a_restart_is_gone():
+    record = {**Owner().record(), "pid": os.getpid(), "started": "before"}
+    assert not is_alive(record)

@@ -1,0 +1,76 @@
+"""What a surrogate sees of evaluations."""
+
+import numpy as np
+import pytest
+
+import boirl
+from boirl.evaluation import Evaluation
+from boirl.surrogate import Observations
+
+
+def evaluation(nll, nll_se=0.0, theta=(0.5, -1.0), failure=None):
+    return Evaluation(theta, nll, nll_se, failure=failure)
+
+
+def test_numbers_are_those_of_the_evaluations():
+    seen = Observations.of([evaluation(3.0, 0.5, (0.0, 1.0)), evaluation(-4.0, 0.0, (2.0, 3.0))])
+    assert seen.thetas.tolist() == [[0.0, 1.0], [2.0, 3.0]]
+    assert seen.nll.tolist() == [3.0, -4.0]
+    assert seen.nll_se.tolist() == [0.5, 0.0]
+    assert len(seen) == 2
+
+
+def test_a_failed_evaluation_stands_with_the_worst_nll_and_no_standard_error():
+    failed = evaluation(0.0, 7.0, (9.0, 9.0), failure="lost")
+    seen = Observations.of([evaluation(3.0, 0.5), failed, evaluation(5.0, 0.25)])
+    assert seen.thetas[1].tolist() == [9.0, 9.0]
+    assert seen.nll.tolist() == [3.0, 5.0, 5.0]
+    assert seen.nll_se.tolist() == [0.5, 0.0, 0.25]
+
+
+def test_a_failure_without_a_standard_error_is_seen_as_one_without():
+    seen = Observations.of([evaluation(3.0), evaluation(np.nan, np.nan)])
+    assert seen.nll_se.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_where_nothing_succeeded_there_is_nothing_to_see(count):
+    seen = Observations.of([evaluation(0.0, failure="lost")] * count)
+    assert len(seen) == 0
+    assert seen.thetas.shape == (0, 2 if count else 0)
+    assert seen.nll.shape == seen.nll_se.shape == (0,)
+
+
+def test_others_join_without_a_standard_error():
+    seen = Observations.of([evaluation(3.0, 0.5)])
+    more = seen.joined_by(np.array([[1.0, 1.0], [2.0, 2.0]]), np.array([4.0, 5.0]))
+    assert more.thetas.tolist() == [[0.5, -1.0], [1.0, 1.0], [2.0, 2.0]]
+    assert more.nll.tolist() == [3.0, 4.0, 5.0]
+    assert more.nll_se.tolist() == [0.5, 0.0, 0.0]
+    assert len(seen) == 1
+
+
+def test_a_search_and_its_answer_see_the_same(random_problem, monkeypatch):
+    """Failed evaluations included."""
+    problem = random_problem(1000)
+    study = boirl.Study(problem, n_initial=4)
+    for number in range(4):
+        question = study.ask()
+        failure = "lost" if number == 1 else None
+        nll = problem.evaluate(question.theta).nll
+        study.tell(question, Evaluation(question.theta, nll, failure=failure))
+    seen = []
+    fit = type(study.sampler.surrogate).fit
+
+    def spy(self, thetas, nll, *rest, **options):
+        seen.append((thetas, nll))
+        return fit(self, thetas, nll, *rest, **options)
+
+    monkeypatch.setattr(type(study.sampler.surrogate), "fit", spy)
+    study.ask()
+    proposing = seen[0]
+    seen.clear()
+    _ = study.result().fitted
+    for ours, theirs in zip(seen[0], proposing, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert proposing[1][1] == max(proposing[1])

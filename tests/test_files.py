@@ -1,0 +1,104 @@
+"""Files that are written in full or not at all."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from boirl.errors import InvalidInputError, StorageError
+from boirl.files import (
+    make_folder,
+    prefixed,
+    read_arrays,
+    save_figure,
+    without_prefix,
+    write_arrays,
+    write_bytes,
+)
+
+ARRAYS = {"numbers": np.arange(6.0).reshape(2, 3), "words": np.array("a few words")}
+
+
+def test_arrays_survive_a_file(tmp_path):
+    path = tmp_path / "deep" / "kept.npz"
+    write_arrays(path, ARRAYS)
+    found = read_arrays(str(path), "numbers")
+    assert found.keys() == ARRAYS.keys()
+    for name, array in ARRAYS.items():
+        np.testing.assert_array_equal(found[name], array)
+        assert found[name].dtype == array.dtype
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_file_is_replaced_in_full_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "kept.npz"
+    write_bytes(path, b"older")
+
+    def full(self, content):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", full)
+        with pytest.raises(StorageError, match=r"kept\.npz' could not be written \(No space left"):
+            write_bytes(path, b"newer")
+    assert path.read_bytes() == b"older"
+    assert list(tmp_path.iterdir()) == [path]
+    write_bytes(path, b"newer")
+    assert path.read_bytes() == b"newer"
+
+
+def test_objects_are_not_written(tmp_path):
+    with pytest.raises(ValueError, match="allow_pickle=False"):
+        write_arrays(tmp_path / "kept.npz", {"thing": np.array([object()])})
+    assert not (tmp_path / "kept.npz").exists()
+
+
+def test_a_missing_file_is_an_input_error(tmp_path):
+    with pytest.raises(InvalidInputError, match=r"there is no file '.*nothing\.npz' with numbers"):
+        read_arrays(tmp_path / "nothing.npz", "numbers")
+
+
+@pytest.mark.parametrize("content", [b"", b"not an archive", b"PK\x03\x04 cut short"])
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_damaged_file_is_a_storage_error(tmp_path, content):
+    path = tmp_path / "damaged.npz"
+    path.write_bytes(content)
+    with pytest.raises(StorageError, match=r"cannot be read as an \.npz file with numbers"):
+        read_arrays(path, "numbers")
+
+
+def test_a_file_that_was_cut_short_is_a_storage_error(tmp_path):
+    path = tmp_path / "damaged.npz"
+    write_arrays(path, ARRAYS)
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(StorageError, match="damaged"):
+        read_arrays(path, "numbers")
+
+
+def test_a_folder_in_the_way_of_a_file_is_a_storage_error(tmp_path):
+    (tmp_path / "taken").write_text("in the way")
+    with pytest.raises(StorageError, match="taken"):
+        make_folder(tmp_path / "taken" / "deeper")
+    with pytest.raises(StorageError, match="taken"):
+        write_bytes(tmp_path / "taken" / "file", b"content")
+    make_folder(tmp_path / "deep" / "deeper")
+    make_folder(tmp_path / "deep" / "deeper")
+    assert (tmp_path / "deep" / "deeper").is_dir()
+
+
+def test_prefixes_come_off_again():
+    kept = {**prefixed("one", ARRAYS), **prefixed("one two", {"other": np.zeros(1)})}
+    assert list(without_prefix("one", kept)) == list(ARRAYS)
+    assert list(without_prefix("one two", kept)) == ["other"]
+    assert without_prefix("three", kept) == {}
+    nested = prefixed("outer", prefixed("inner", ARRAYS))
+    assert list(without_prefix("inner", without_prefix("outer", nested))) == list(ARRAYS)
+
+
+def test_pictures_are_written_in_formats_that_exist(tmp_path):
+    figure = Figure()
+    path = save_figure(figure, tmp_path / "deep" / "picture.png")
+    assert path.read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(InvalidInputError, match=r"names no format of pictures.*\.png"):
+        save_figure(figure, tmp_path / "picture.doc")
