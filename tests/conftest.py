@@ -123,6 +123,6 @@ def command(
         monkeypatch.setattr(sys, "argv", ["boirl", *map(str, arguments)])
         with pytest.raises(SystemExit) as exited, warnings.catch_warnings():
             cli.main()
-        return exited.value.code, *capsys.readouterr()
+        return exited.value.code, *capsys.readouterr()  # type: ignore[return-value]
 
     return run

@@ -22,7 +22,7 @@ def test_every_error_is_a_boirl_error(error):
 def test_errors_are_also_what_a_python_programmer_expects():
     for error in (errors.InvalidInputError, errors.DemonstrationError, errors.CodeNeededError):
         assert issubclass(error, ValueError)
-    for error in (errors.SolverError, errors.StorageError):
+    for error in (errors.SolverError, errors.StorageError):  # type: ignore[assignment]
         assert issubclass(error, RuntimeError)
 
 

@@ -52,7 +52,7 @@ def test_an_evaluation_with_an_nll_succeeded():
     assert evaluation.ok
     assert evaluation.failure is None
     assert (evaluation.nll_se, evaluation.n_policies, evaluation.environment_steps) == (0.0, 1, 0)
-    assert evaluation.log_likelihoods is evaluation.gradient is evaluation.seed is None
+    assert evaluation.log_likelihoods is evaluation.gradient is evaluation.seed is None  # type: ignore[comparison-overlap]
     assert evaluation.policies == ()
 
 
@@ -73,7 +73,7 @@ def test_a_failure_has_no_nll():
 
 def test_it_cannot_be_changed():
     with pytest.raises(dataclasses.FrozenInstanceError):
-        FULL.nll = 1.0
+        FULL.nll = 1.0  # type: ignore[misc]
 
 
 def test_evaluations_are_equal_only_to_themselves():

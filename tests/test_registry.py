@@ -1,6 +1,7 @@
 """Things that are known by name, registered in a script or declared as entry points."""
 
 from importlib.metadata import EntryPoint
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,7 @@ def shapes(declared):
 
 @pytest.mark.usefixtures("declared")
 def test_what_was_registered_is_found():
-    plain = Registry("shape", "boirl.nothing")
+    plain: Registry[Any] = Registry("shape", "boirl.nothing")
     line = plain.register("line", ["line"])
     assert line == ["line"]
     assert plain["line"] is line
@@ -61,7 +62,7 @@ def test_looking_things_up_does_not_change_their_order(shapes):
 
 def test_listing_names_imports_nothing(declared):
     declared["boirl.shapes"].append(EntryPoint("ghost", "no_such_module:GHOST", "boirl.shapes"))
-    shapes = Registry("shape", "boirl.shapes")
+    shapes: Registry[Any] = Registry("shape", "boirl.shapes")
     assert "ghost" in shapes
     assert list(shapes)[-1] == "ghost"
     with pytest.raises(ModuleNotFoundError, match="no_such_module"):

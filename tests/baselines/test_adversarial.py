@@ -84,8 +84,9 @@ def test_a_network_learns_where_policies_are_learned(name):
 
 @pytest.mark.parametrize("reward", ["theta", "network"])
 def test_resumed_is_uninterrupted_where_policies_are_learned(name, reward, tmp_path):
-    problem, method = small_maze(), baselines.get(
-        name, reward=reward, kept=2, patience=2, learning_rate=0.3
+    problem, method = (
+        small_maze(),
+        baselines.get(name, reward=reward, kept=2, patience=2, learning_rate=0.3),
     )
     whole = method.run(problem, 9, 4)
     method.run(problem, 4, 4, checkpoint=tmp_path / "kept.run")

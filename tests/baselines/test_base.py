@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def random():
 
 
 def test_evaluations_are_reported_in_order_with_their_numbers(gridworld):
-    seen = []
+    seen: list[Any] = []
     run = Scripted((5.0, None, 4.0)).run(gridworld, 3, callback=collect(seen))
     assert [number for _, number in seen] == [0, 1, 2]
     assert [one.nll for one, _ in seen] == pytest.approx([5.0, np.nan, 4.0], nan_ok=True)
@@ -61,7 +61,7 @@ def test_evaluations_are_reported_in_order_with_their_numbers(gridworld):
 
 
 def test_policies_are_kept_of_those_that_improved_and_reported_of_all(gridworld):
-    seen = []
+    seen: list[Any] = []
     nlls = (5.0, 6.0, None, 5.0, 4.0)
     run = Scripted(nlls).run(gridworld, 5, callback=collect(seen))
     assert [len(one.policies) for one, _ in seen] == [1, 1, 0, 1, 1]
@@ -125,7 +125,7 @@ def test_ctrl_c_waits_for_the_iteration_and_keeps_it(gridworld, random, tmp_path
     assert threading.current_thread() is threading.main_thread()
     with pytest.raises(KeyboardInterrupt):
         random.run(gridworld, 50, 0, press, path)
-    seen = []
+    seen: list[Any] = []
     run = random.run(gridworld, 4, 0, collect(seen), path)
     assert [number for _, number in seen] == [0, 1, 2, 3]
     np.testing.assert_array_equal(run.nll, random.run(gridworld, 4, 0).nll)
@@ -141,7 +141,7 @@ def test_an_error_in_an_iteration_keeps_what_was_saved(gridworld, random, tmp_pa
 
     with pytest.raises(OSError, match="something broke"):
         random.run(gridworld, 50, 0, fail, path)
-    seen = []
+    seen: list[Any] = []
     random.run(gridworld, 3, 0, collect(seen), path)
     assert len(seen) == 3
 

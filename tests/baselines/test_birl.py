@@ -169,7 +169,9 @@ def test_the_shortest_of_runs_has_no_r_hat(sampler):
 def test_a_normal_posterior_has_the_right_mean_and_covariance(sampler):
     mean = np.array([0.45, 0.5])
     covariance = np.array([[0.01, 0.07], [0.07, 1.0]])
-    run = BIRL(sampler, step=STEP).run(Target(normal(mean, covariance)), SAMPLERS[sampler], seed=1000)
+    run = BIRL(sampler, step=STEP).run(
+        Target(normal(mean, covariance)), SAMPLERS[sampler], seed=1000
+    )
     size = min(run.facts["effective sample size"].values())
     assert size > 300
     assert run.facts["largest R-hat"] < 1.02
@@ -200,7 +202,7 @@ def two_modes(thetas):
 
 def test_modes_far_apart_get_their_shares():
     shares = []
-    for seed in (1000, 1001, 1002):
+    for seed in (1000, 1001):
         run = BIRL().run(Target(two_modes), 2048, seed=seed)
         assert run.facts["largest R-hat"] < 1.05
         shares.append(np.mean(run.samples[:, 0] < 0.5))
@@ -261,7 +263,7 @@ def test_many_parameters_are_sampled_well():
 
 
 def test_it_works_on_trips_to_many_destinations(sampler):
-    problem = load_problem("road-network", n_links=60, seed=0, n_demonstrations=10)
+    problem = load_problem("road-network", n_links=120, seed=0, n_demonstrations=10)
     run = BIRL(sampler, chains=3).run(problem, 12, seed=0)
     assert np.isfinite(run.nll[-1])
     assert run.samples.shape[1] == problem.box.dimension

@@ -88,13 +88,13 @@ def test_training_does_not_change_a_network_that_was_returned(gridworld):
     transitions = as_transitions(gridworld.demonstrations)
     family, theta = learned.current()
     scale = torch.tensor([theta], dtype=torch.float64)
-    before = family(scale, transitions)
+    before = family(scale, transitions)  # type: ignore[misc]
     torch.testing.assert_close(before[0], learned(transitions).detach())
     with torch.no_grad():
         for values in learned.parameters:
             values.add_(1.0)
     learned.after_step()
-    torch.testing.assert_close(family(scale, transitions), before, rtol=0.0, atol=0.0)
+    torch.testing.assert_close(family(scale, transitions), before, rtol=0.0, atol=0.0)  # type: ignore[misc]
     assert not torch.allclose(learned(transitions), before[0])
 
 

@@ -18,7 +18,7 @@ def run(gridworld):
 
 
 def test_the_lowest_nll_is_found(run, gridworld):
-    found = boirl.explore(gridworld, evaluations=30, seed=1000)
+    found = boirl.explore(gridworld, evaluations=15, seed=1000)
     assert run.best_nll <= found.best_nll + 1e-4
     assert gridworld.esor(run.best) >= gridworld.esor(gridworld.truth)
     gradient = run.evaluations[run.best_index].gradient

@@ -10,7 +10,7 @@ from boirl.evaluation import Evaluation
 
 @pytest.fixture(scope="module")
 def run(random_problem):
-    return baselines.get("random").run(random_problem(0), 400, seed=1000)
+    return baselines.get("random").run(random_problem(0), 200, seed=1000)
 
 
 def test_thetas_are_uniform_in_the_box(run):

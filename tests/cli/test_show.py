@@ -44,12 +44,21 @@ def test_a_search_on_an_own_problem_opens_without_its_code(own, boirl_process, t
     assert (tmp_path / "pictures" / "landscape.png").stat().st_size > 10_000
 
 
-@pytest.mark.parametrize("method", ["random", "deep-maxent"])
-def test_a_baseline_on_an_own_problem_opens_without_its_code(own, boirl_process, tmp_path, method):
-    run = boirl.baselines.get(method).run(own, evaluations=3, seed=1000)
+def test_a_baseline_on_an_own_problem_opens_without_its_code(own, boirl_process, tmp_path):
+    run = boirl.baselines.get("deep-maxent").run(own, evaluations=3, seed=1000)
     run.save(tmp_path / "run.npz")
     done = boirl_process("show", "run.npz", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, f"{run}\n"), done.stderr
+
+
+@pytest.mark.parametrize("method", ["random", "maxent", "birl"])
+def test_a_baseline_is_printed_and_drawn_again(own, command, tmp_path, method):
+    run = boirl.baselines.get(method).run(own, evaluations=3, seed=1000)
+    run.save(tmp_path / "run.npz")
+    code, out, errors = command("show", tmp_path / "run.npz", "--out", tmp_path)
+    assert code == 0, errors
+    assert out == f"{run}\npictures: {tmp_path / 'convergence.png'}\n"
+    assert (tmp_path / "convergence.png").stat().st_size > 10_000
 
 
 def test_a_search_whose_reward_is_code_names_the_import(boirl_process, tmp_path, monkeypatch):

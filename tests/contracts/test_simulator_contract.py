@@ -22,7 +22,7 @@ class TestGymSimulator(SimulatorContract):
         return GymSimulator(request.param)
 
 
-class Sealed(gymnasium.Env):
+class Sealed(gymnasium.Env):  # type: ignore[name-defined]
     """A number that nobody can set, and that ends at 2."""
 
     observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (1,), np.float64)

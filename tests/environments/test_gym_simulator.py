@@ -16,7 +16,7 @@ from boirl.environments.gym_simulator import (  # noqa: E402
 )
 
 
-class Line(gymnasium.Env):
+class Line(gymnasium.Env):  # type: ignore[name-defined]
     """A walker on a line that sees its place, its goal and a clock; it ends at the goal."""
 
     def __init__(self, actions=None, observations=None, ordered=False):
@@ -251,8 +251,8 @@ def test_an_environment_made_by_its_id_can_be_copied():
     given = gymnasium.make("Pendulum-v1", g=1.25)
     simulator = GymSimulator(given)
     assert simulator.env is not given
-    assert simulator.env.unwrapped.g == 1.25
-    assert simulator.make().unwrapped.g == 1.25
+    assert simulator.env.unwrapped.g == 1.25  # type: ignore[attr-defined]
+    assert simulator.make().unwrapped.g == 1.25  # type: ignore[attr-defined]
     assert simulator.horizon == 200
 
 

@@ -35,7 +35,7 @@ class Drift(VectorSimulator):
 class Choices(Drift):
     """The same with three actions to choose from."""
 
-    n_actions = 3
+    n_actions = 3  # type: ignore[assignment]
     action_low = action_high = np.empty(0)
 
 
@@ -88,7 +88,7 @@ def test_an_environment_has_no_camera_unless_it_says_so():
 
 def test_the_abstract_simulator_cannot_be_made():
     with pytest.raises(TypeError, match="abstract"):
-        Simulator()
+        Simulator()  # type: ignore[abstract]
 
 
 def shown(actions, width=1):

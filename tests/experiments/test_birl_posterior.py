@@ -21,7 +21,7 @@ def cache(tmp_path_factory):
 
 
 def small(out, **options):
-    return birl_posterior.run(out, seeds=(1000, 1001), steps=STEPS, cells=CELLS, **options)
+    return birl_posterior.run(out, seeds=(1000,), steps=STEPS, cells=CELLS, **options)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def test_every_sampler_has_a_line_that_can_be_printed(finished):
     assert [line["method"] for line in lines] == list(STEPS)
     assert json.loads((out / "summary.json").read_text()) == lines
     for line in lines:
-        assert line["trials"] == 2
+        assert line["trials"] == 1
         for show in EXPERIMENTS["birl-posterior"].columns.values():
             assert show(line)
     assert (out / "posterior.png").stat().st_size > 10_000

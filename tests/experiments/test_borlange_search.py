@@ -8,12 +8,12 @@ import pytest
 from boirl.experiments import EXPERIMENTS, borlange_search
 from boirl.problem.catalogue import load_problem
 
-TOWN = {"name": "road-network", "n_links": 100, "n_demonstrations": 40}
+TOWN = {"name": "road-network", "n_links": 150, "n_demonstrations": 40}
 
 
 def search(out, **options):
     return borlange_search.run(
-        out, problem_options=TOWN, boxes=("wide",), n_reference=200, **options
+        out, problem_options=TOWN, boxes=("wide",), n_reference=100, **options
     )
 
 
@@ -25,7 +25,7 @@ def few_designs(monkeypatch):
 
 
 def test_the_projection_finds_the_truth_and_knows_the_set(few_designs, tmp_path):
-    rows = search(tmp_path, methods=("rho-rbf", "random"), seeds=(1000,), evaluations=20)
+    rows = search(tmp_path, methods=("rho-rbf", "random"), seeds=(1000,), evaluations=14)
     line = {(row["design"], row["method"]): row for row in rows}
     assert line["search", "rho-rbf"]["excess_worst"] < 0.005
     assert line["search", "rho-rbf"]["excess_worst"] <= line["search", "random"]["excess_worst"]
@@ -52,7 +52,7 @@ def test_finished_trials_are_kept(tmp_path, monkeypatch):
 
 
 def test_exact_nlls_are_computed_once_per_problem(tmp_path, monkeypatch):
-    problem = load_problem(**{**TOWN, "n_links": 60})
+    problem = load_problem(**{**TOWN, "n_links": 120})
     path = tmp_path / "reference.npz"
     thetas, nll = borlange_search.reference(problem, path, 8)
     np.testing.assert_allclose(nll, problem.nll_batch(thetas))
@@ -60,7 +60,7 @@ def test_exact_nlls_are_computed_once_per_problem(tmp_path, monkeypatch):
         patch.setattr(type(problem), "nll_batch", None)
         np.testing.assert_array_equal(borlange_search.reference(problem, path, 8)[1], nll)
     assert len(borlange_search.reference(problem, path, 5)[1]) == 5
-    other = load_problem(**{**TOWN, "n_links": 60, "seed": 1})
+    other = load_problem(**{**TOWN, "n_links": 120, "seed": 1})
     assert not np.array_equal(borlange_search.reference(other, path, 5)[1], nll[:5])
 
 

@@ -25,7 +25,7 @@ def problems():
     drawn = policy.sample(rng.permutation(town.n_links)[:20], 40, rng)
     links = [states[states < town.n_links] for states, _, _ in drawn]
     logit = recursive_logit_problem(town, Trips(np.zeros(len(links), int), tuple(links)))
-    tabular = boirl.load_problem("road-network", n_links=80, n_demonstrations=40)
+    tabular = boirl.load_problem("road-network", n_links=120, n_demonstrations=40)
     return {"borlange-real": tabular, "borlange-recursive-logit": logit}
 
 
@@ -51,9 +51,10 @@ def test_the_real_trips_are_reported_with_groups_maps_and_files(problems, tmp_pa
             assert (folder / file).stat().st_size > 1000
         found = RewardSet.load(folder / "rewards.npz")
         assert found.best_nll == report["best_nll"]
-        assert report["not_rejected"] == found.within(
-            report["likelihood_ratio_tolerance"], absolute=True
-        ).tolist()
+        assert (
+            report["not_rejected"]
+            == found.within(report["likelihood_ratio_tolerance"], absolute=True).tolist()
+        )
     assert "published" not in json.loads(
         (tmp_path / "borlange-real" / "seed-1000" / "report.json").read_text()
     )
@@ -62,8 +63,9 @@ def test_the_real_trips_are_reported_with_groups_maps_and_files(problems, tmp_pa
     assert lines[1]["published"] == f"{expected:.5f}"
 
 
-def test_an_interrupted_search_goes_on_where_it_was(tmp_path):
-    town = {"road-network": {"n_links": 40, "n_demonstrations": 10}}
+def test_an_interrupted_search_goes_on_where_it_was(tmp_path, monkeypatch):
+    monkeypatch.setattr(borlange_trips, "save_pictures", lambda found, folder: None)
+    town = {"road-network": {"n_links": 120, "n_demonstrations": 10}}
     borlange_trips.run(tmp_path, evaluations=2, seeds=(0,), problems=town)
     path = tmp_path / "road-network" / "seed-0" / "rewards.npz"
     before = RewardSet.load(path).thetas

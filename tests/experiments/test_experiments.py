@@ -1,6 +1,7 @@
 """Experiments by name."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -55,7 +56,7 @@ def test_options_come_before_those_of_the_tiny_run(tmp_path, monkeypatch):
 
 
 def test_rows_are_printed_by_column(tmp_path, monkeypatch):
-    seen = {}
+    seen: dict[Any, Any] = {}
 
     def run(out, on_trial, seeds=(0,)):
         seen.update(out=out, seeds=seeds)

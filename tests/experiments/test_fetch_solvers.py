@@ -45,9 +45,7 @@ def test_every_route_has_a_line_for_every_reward(small, tmp_path, monkeypatch):
     rows = json.loads((tmp_path / "trials.json").read_text())
     for line in found:
         own = [
-            row
-            for row in rows
-            if (row["theta"], row["solver"]) == (line["theta"], line["solver"])
+            row for row in rows if (row["theta"], row["solver"]) == (line["theta"], line["solver"])
         ]
         assert line["runs"] == len(own) == 2
         assert line["nll"] == pytest.approx(np.mean([row["nll"] for row in own]))

@@ -124,6 +124,7 @@ def test_a_small_run(tmp_path, monkeypatch):
     assert json.loads((tmp_path / "summary.json").read_text()) == found
     assert [row["evaluations"] for row in found] == [2] * len(maze_noise.TARGETS)
     assert all(row["measured_spread"] > 0.0 for row in found)
+
     # What is finished is not evaluated again.
     def refuse(*arguments):
         raise AssertionError("evaluated again")

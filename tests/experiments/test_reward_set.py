@@ -8,7 +8,7 @@ from boirl.cache import CACHE_VARIABLE
 from boirl.errors import InvalidInputError
 from boirl.experiments import EXPERIMENTS, reward_set
 
-TOWN = {"name": "road-network", "n_links": 80, "seed": 0, "n_demonstrations": 30}
+TOWN = {"name": "road-network", "n_links": 120, "seed": 0, "n_demonstrations": 30}
 
 
 @pytest.fixture(autouse=True, scope="module")

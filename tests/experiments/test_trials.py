@@ -1,6 +1,7 @@
 """What experiments share: hard starts, and trials that are kept as they finish."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -81,7 +82,7 @@ def key(row):
 
 
 def test_finished_trials_are_kept_and_not_run_again(tmp_path):
-    calls, done = [], []
+    calls, done = [], []  # type: ignore[var-annotated]
     rows = run_trials(tmp_path, rows_of(calls), key, lambda *one: done.append(one))
     assert [row["value"] for row in rows] == [0, 10, 20]
     assert done == [(1, 3), (2, 3), (3, 3)]
@@ -93,7 +94,7 @@ def test_finished_trials_are_kept_and_not_run_again(tmp_path):
 
 
 def test_an_interrupted_experiment_goes_on_where_it_was(tmp_path):
-    calls = []
+    calls: list[Any] = []
     wanted = rows_of(calls)
 
     def interrupt():
@@ -158,7 +159,7 @@ def test_unknown_methods_are_named():
 
 def test_the_expert_is_measured_once(random_problem, monkeypatch):
     problem, calls = random_problem(0), []
-    monkeypatch.setattr(type(problem), "esor", lambda self, theta: calls.append(theta) or 3.5)
+    monkeypatch.setattr(type(problem), "esor", lambda self, theta: calls.append(theta) or 3.5)  # type: ignore[func-returns-value]
     assert [expert_esor(problem) for _ in range(3)] == [3.5] * 3
     assert len(calls) == 1
     expert_esor(random_problem(0))

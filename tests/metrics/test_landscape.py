@@ -59,7 +59,7 @@ def test_a_set_that_is_neither_there_nor_predicted_has_f1_zero():
 
 @pytest.fixture(scope="module")
 def found(gridworld):
-    return boirl.explore(gridworld, evaluations=20, seed=1004)
+    return boirl.explore(gridworld, evaluations=14, seed=1004)
 
 
 def test_the_error_shrinks_with_evaluations(found):

@@ -1,6 +1,7 @@
 """The exact set of rewards, and how a search is measured against it."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -128,7 +129,7 @@ def test_rewards_that_behave_differently_are_not_counted_as_one(
     gridworld, policies_of_the_set, existing
 ):
     distances = gridworld.behaviour_distances(policies_of_the_set)
-    apart = []
+    apart: list[Any] = []
     for number in range(len(distances)):
         if (distances[number, apart] > gridworld.same_behaviour).all():
             apart.append(number)

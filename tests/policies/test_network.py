@@ -32,7 +32,7 @@ def test_outputs_are_those_of_torch(activation, layer):
     policy = random_policy(activation=activation, centre=centre, scale=scale)
     modules = []
     for weight, bias in zip(policy.weights, policy.biases, strict=True):
-        linear = nn.Linear(*weight.shape, dtype=torch.float64)
+        linear = nn.Linear(*weight.shape, dtype=torch.float64)  # type: ignore[misc]
         linear.weight.data, linear.bias.data = torch.tensor(weight.T), torch.tensor(bias)
         modules += [linear, layer()]
     observations = np.random.default_rng(1).normal(size=(20, 3))

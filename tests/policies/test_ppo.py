@@ -132,7 +132,7 @@ def test_the_gradient_is_that_of_the_loss():
             rng.standard_normal(60).astype(np.float32)
         )
         others = (torch.from_numpy(rng.standard_normal(60).astype(np.float32)) for _ in range(2))
-        batch = Batch(observations, actions, *others, then)
+        batch = Batch(observations, actions, *others, then)  # type: ignore[call-arg]
         learner.differentiate(batch)
     expected, moved = loss(learner, batch)
     assert (moved > SMALL.clip).sum() > 10

@@ -47,7 +47,7 @@ def test_replicas_do_not_influence_each_other():
     networks, values = create(1, 2), inputs(6, 2)
     networks(values)[0].square().sum().backward()
     for parameter in networks.parameters:
-        assert parameter.grad[0].abs().sum() > 0.0 or not parameter.grad[0].any()
+        assert parameter.grad[0].any()
         assert not parameter.grad[1].any()
 
 
@@ -87,7 +87,7 @@ def test_a_policy_of_another_kind_is_refused(change):
     wrong = (
         policy((np.zeros((3, 4)),), (np.zeros(4),))
         if change == "shape"
-        else policy(*networks.arrays(0), activation="tanh")
+        else policy(*networks.arrays(0), activation="tanh")  # type: ignore[misc]
     )
     with pytest.raises(InvalidInputError, match="expected relu layers of shapes"):
         networks.overwrite(0, wrong)

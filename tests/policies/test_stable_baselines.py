@@ -1,6 +1,7 @@
 import random
 from collections import OrderedDict
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -334,7 +335,7 @@ def test_layers_in_front_of_the_network_are_refused_or_read(models):
     np.testing.assert_allclose(policy.mode(states), predicted, atol=1e-5)
 
 
-class Reach(gymnasium.Env):
+class Reach(gymnasium.Env):  # type: ignore[name-defined]
     """A point on a line that is to reach a goal."""
 
     def __init__(self, ordered=False):
@@ -396,7 +397,7 @@ def goal_task(asked=None, ordered=False):
 
 
 def test_hindsight_asks_for_rewards_of_goals_that_were_achieved():
-    asked = []
+    asked: list[Any] = []
     HINDSIGHT.solve(goal_task(asked), Run(0))
     single = [steps for steps in asked if len(steps) == 1]
     relabelled = [steps for steps in asked if len(steps) > 1]

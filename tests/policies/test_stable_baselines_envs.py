@@ -19,7 +19,7 @@ from boirl.policies.stable_baselines_envs import FlatEnv, GoalEnv  # noqa: E402
 HORIZON = 5
 
 
-class Reach(gymnasium.Env):
+class Reach(gymnasium.Env):  # type: ignore[name-defined]
     """A point on a line that is to reach a goal."""
 
     def __init__(self):

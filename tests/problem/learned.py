@@ -3,6 +3,7 @@
 import os
 import signal
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ SIMULATOR = maze.PointMassMaze()
 TRUTH = (0.3, 0.1)
 HORIZON = 20
 
-trained = []
+trained: list[Any] = []
 """Runs that were trained in this process; tests clear it."""
 
 fuse = [-1]
@@ -79,7 +80,7 @@ def demonstrations(count=6, seed=0, horizon=HORIZON):
 
 def build(solver=None, **options):
     """A model-free problem that is solved in this process."""
-    given = {
+    given: dict[str, Any] = {
         "reward": maze.TargetReward(),
         "demonstrations": demonstrations(),
         "solver": solver or Magnet(),

@@ -46,7 +46,7 @@ def test_differences_come_largest_first():
     first, second = largest_differences(np.array([7, 8, 9]), one, other, 2)
     assert (first.state, first.action, first.other_action) == (9, 1, 0)
     assert first.distance == pytest.approx(0.7)
-    assert (second.state, second.distance) == (7, pytest.approx(0.3))
+    assert (second.state, second.distance) == (7, pytest.approx(0.3))  # type: ignore[comparison-overlap]
     assert len(largest_differences(np.array([7, 8, 9]), one, other, 10)) == 3
 
 

@@ -1,6 +1,7 @@
 """Problems that are written to a file and read again."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -113,7 +114,7 @@ def own_problem():
 def test_a_subclass_needs_its_code_until_it_is_registered(monkeypatch):
     with pytest.raises(CodeNeededError, match=f"OwnProblem: from {__name__} import OwnProblem"):
         save_problem(own_problem())
-    kinds = Registry(PROBLEM_KINDS.kind, "boirl.tests.nothing")
+    kinds: Registry[Any] = Registry(PROBLEM_KINDS.kind, "boirl.tests.nothing")
     kinds.register("tabular", PROBLEM_KINDS["tabular"])
     kind = ProblemKind(
         OwnProblem, tabular_parts, lambda *parts: OwnProblem(**tabular_fields(*parts))

@@ -2,6 +2,7 @@ import math
 import multiprocessing
 import signal
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -269,7 +270,7 @@ class Balance(Solver):
 def build_pole(**options):
     simulator = GymSimulator("CartPole-v1", horizon=15)
     rng = np.random.default_rng(0)
-    given = {
+    given: dict[str, Any] = {
         "env": simulator,
         "reward": pole_reward(),
         "demonstrations": simulator.roll_out(None, 4, 15, rng),
@@ -346,7 +347,7 @@ def test_actions_a_hair_beyond_their_bounds_are_clipped():
 
 
 def test_actions_a_hair_inside_their_bounds_count_as_clipped():
-    class Arm(gymnasium.Env):
+    class Arm(gymnasium.Env):  # type: ignore[name-defined]
         observation_space = gymnasium.spaces.Box(-1.0, 1.0, (1,))
         action_space = gymnasium.spaces.Box(-0.4, 0.4, (1,))
 
@@ -488,7 +489,12 @@ def test_the_fingerprint_changes_with_the_arguments_of_the_environment():
     assert pendulum(10.0).fingerprint() != pendulum(1.6).fingerprint()
 
 
-SEARCH = {"n_initial": 4, "n_demonstrations": 6, "rollouts": "uniform", "seed": 1003}
+SEARCH: dict[str, Any] = {
+    "n_initial": 4,
+    "n_demonstrations": 6,
+    "rollouts": "uniform",
+    "seed": 1003,
+}
 
 
 def test_roll_outs_of_the_projection_start_where_demonstrations_did():

@@ -60,9 +60,9 @@ def test_where_one_run_fails_the_others_are_run_alone():
 
 
 def test_where_all_runs_fail_each_reason_is_named_once():
-    with pytest.raises(SolverError, match="^the critic diverged$"):
+    with pytest.raises(SolverError, match=r"^the critic diverged$"):
         outcomes(build(Magnet(fate="fails")), Run(1), Run(2))
-    with pytest.raises(SolverError, match="^training crashed with ZeroDivisionError"):
+    with pytest.raises(SolverError, match=r"^training crashed with ZeroDivisionError"):
         outcomes(build(Magnet(fate="crashes")), Run(1))
 
 

@@ -71,7 +71,7 @@ def test_no_more_children_at_a_time_than_workers(tmp_path):
         return together
 
     counts = [result.value for result in run_jobs([job] * 5, silent, 2)]
-    assert max(counts) <= 2
+    assert max(counts) <= 2  # type: ignore[type-var]
 
 
 def test_where_there_is_no_fork_the_work_is_done_here(monkeypatch):

@@ -81,7 +81,7 @@ def test_a_problem_of_ones_own_comes_with_the_file(random_problem, reward, path,
     assert [group.indices.tolist() for group in loaded.groups()] == [
         group.indices.tolist() for group in found.groups()
     ]
-    np.testing.assert_array_equal(loaded.predict_nll(found.best), found.predict_nll(found.best))
+    np.testing.assert_array_equal(loaded.predict_nll(found.best), found.predict_nll(found.best))  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("options", [{"kernel": "matern"}, {"projection": "rho"}])
@@ -114,7 +114,7 @@ def test_a_reward_that_is_code_has_to_be_passed(random_problem, path):
         boirl.load_result(path)
     loaded = boirl.load_result(path, problem)
     assert_same_evaluations(loaded, found)
-    np.testing.assert_array_equal(loaded.predict_nll(found.best), found.predict_nll(found.best))
+    np.testing.assert_array_equal(loaded.predict_nll(found.best), found.predict_nll(found.best))  # type: ignore[attr-defined]
     np.testing.assert_array_equal(
         loaded.policy(1).log_probabilities, found.policy(1).log_probabilities
     )

@@ -25,7 +25,7 @@ def test_a_table_of_state_actions_looks_at_the_action():
 
 def test_a_function_sees_the_next_state():
     family = LinearReward(
-        lambda steps: np.stack([steps.next_states, steps.next_states == steps.states], axis=1),
+        lambda steps: np.stack([steps.next_states, steps.next_states == steps.states], axis=1),  # type: ignore[list-item]
         BOUNDS,
     )
     rewards = family(THETA[:1], Transitions(np.array([3, 1]), np.zeros(2, int), np.array([3, 0])))

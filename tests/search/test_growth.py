@@ -1,5 +1,7 @@
 """Roll-outs of evaluated rewards join the projection as a search proceeds."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -189,7 +191,11 @@ def test_saturated_roll_outs_grow_from_evaluated_rewards(tmp_path):
     assert isinstance(projection, LogRho)
     assert not projection.is_saturated(town.box)
     assert {len(one) for one in projection.rollouts} == {5 + 4 * ROLLOUTS_IF_SATURATED}
-    options = {"seed": 1000, "n_initial": 2, "storage": f"sqlite:///{tmp_path}/search.db"}
+    options: dict[str, Any] = {
+        "seed": 1000,
+        "n_initial": 2,
+        "storage": f"sqlite:///{tmp_path}/search.db",
+    }
     boirl.explore(town, evaluations=3, **options)
     resumed = boirl.explore(town, evaluations=5, **options)
     np.testing.assert_array_equal(resumed.thetas, found.thetas)

@@ -5,6 +5,7 @@ import json
 import shutil
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import optuna
@@ -20,7 +21,12 @@ from boirl.search.study import Study
 from tests.problem.learned import build, trained
 
 START = (-1.5, 6.0, 1.0)
-OPTIONS = {"seed": 1005, "initial": [START], "kernel": "rbf", "acquisition": "random"}
+OPTIONS: dict[str, Any] = {
+    "seed": 1005,
+    "initial": [START],
+    "kernel": "rbf",
+    "acquisition": "random",
+}
 """What is proposed does not matter here, so that it is drawn at random, which is quick."""
 
 
@@ -185,7 +191,9 @@ def test_without_the_folder_the_numbers_are_left_and_policies_are_solved_for(
     solved = []
     solve = TabularSolver.solve
     monkeypatch.setattr(
-        TabularSolver, "solve", lambda self, *given: solved.append(1) or solve(self, *given)
+        TabularSolver,
+        "solve",
+        lambda self, *given: solved.append(1) or solve(self, *given),  # type: ignore[func-returns-value]
     )
     found = study.result()
     np.testing.assert_array_equal(
@@ -198,7 +206,7 @@ def test_without_the_folder_the_numbers_are_left_and_policies_are_solved_for(
 
 def test_without_the_folder_learned_policies_are_gone(storage, folder):
     trained.clear()
-    options = {"seed": 1005, "n_initial": 2, "rollouts": "uniform"}
+    options: dict[str, Any] = {"seed": 1005, "n_initial": 2, "rollouts": "uniform"}
     whole = boirl.explore(build(), 2, storage=storage, **options)
     states = whole.problem.demonstrations.states
     reopened = boirl.explore(build(), 2, storage=storage, **options)

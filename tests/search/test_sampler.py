@@ -77,7 +77,7 @@ def test_settings_are_those_of_a_search(random_problem):
     assert sampler.surrogate.kernel.name == "rbf"
     assert sampler.seed == 3
     with pytest.raises(InvalidInputError, match="no setting colour"):
-        RewardSampler.for_problem(problem, colour="red")
+        RewardSampler.for_problem(problem, colour="red")  # type: ignore[call-arg]
 
 
 def test_the_box_is_the_search_space(gridworld):

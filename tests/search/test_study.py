@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import optuna
@@ -57,7 +58,7 @@ def test_initial_points_come_first_and_count(problem, uninterrupted):
 
 def test_a_stopped_search_resumes_where_it_was(problem, uninterrupted, tmp_path):
     storage = f"sqlite:///{tmp_path}/search.db"
-    options = {"seed": 5, "initial": [START], "storage": storage}
+    options: dict[str, Any] = {"seed": 5, "initial": [START], "storage": storage}
     boirl.explore(problem, evaluations=5, **options)
     resumed = boirl.explore(problem, evaluations=9, **options)
     np.testing.assert_array_equal(resumed.thetas, uninterrupted.thetas)
@@ -287,10 +288,10 @@ def test_a_corrupt_storage_is_reported_in_one_line(problem, tmp_path):
 
 def test_a_full_disk_loses_no_finished_evaluation(problem, tmp_path):
     file = tmp_path / "search.db"
-    options = {"seed": 5, "initial": [START], "storage": f"sqlite:///{file}"}
+    options: dict[str, Any] = {"seed": 5, "initial": [START], "storage": f"sqlite:///{file}"}
     study = Study(problem, **options)
     study.run(evaluations=3)
-    engine = study.optuna_study._storage._backend.engine
+    engine = study.optuna_study._storage._backend.engine  # type: ignore[attr-defined]
 
     @event.listens_for(engine, "connect")
     def limit(connection, record):
@@ -315,7 +316,7 @@ def test_wrong_arguments_name_what_is_expected(problem, tmp_path):
     with pytest.raises(InvalidInputError, match="no projection 'pca'"):
         boirl.explore(problem, projection="pca")
     with pytest.raises(InvalidInputError, match="no setting colour"):
-        boirl.explore(problem, colour="red")
+        boirl.explore(problem, colour="red")  # type: ignore[call-arg]
     with pytest.raises(InvalidInputError, match="evaluations is 0"):
         boirl.explore(problem, evaluations=0)
     with pytest.raises(InvalidInputError, match="seed is -1"):
@@ -368,7 +369,11 @@ def test_hard_thetas_are_found_once_for_a_study(problem, tmp_path, monkeypatch):
         return nll_batch(self, thetas)
 
     monkeypatch.setattr(type(problem), "nll_batch", counted)
-    options = {"seed": 1005, "initial": "hard", "storage": f"sqlite:///{tmp_path}/search.db"}
+    options: dict[str, Any] = {
+        "seed": 1005,
+        "initial": "hard",
+        "storage": f"sqlite:///{tmp_path}/search.db",
+    }
     first = boirl.explore(problem, 2, **options)
     assert asked == [HARD_CANDIDATES]
     resumed = boirl.explore(problem, 3, **options)

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -42,7 +44,7 @@ def test_the_posterior_is_that_of_botorch(gridworld, gridworld_log_rho):
 def test_a_search_with_it_resumes_saves_and_loads(random_problem, tmp_path):
     problem = random_problem(1000, "logsumexp")
     storage = f"sqlite:///{tmp_path}/search.db"
-    options = {"seed": 1000, "prior_mean": "log-rho", "n_initial": 2}
+    options: dict[str, Any] = {"seed": 1000, "prior_mean": "log-rho", "n_initial": 2}
     boirl.explore(problem, 3, storage=storage, **options)
     resumed = boirl.explore(problem, 5, storage=storage, **options)
     found = boirl.explore(problem, 5, **options)

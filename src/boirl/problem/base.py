@@ -194,7 +194,8 @@ class Problem(ABC, Generic[P]):
             reason = (
                 "its policies are learned"
                 if self.is_model_free
-                else "the reward family is not differentiable in theta (write it in torch)"
+                else "the reward family is not differentiable in theta (write it in torch), or the "
+                "values have no derivative there"
             )
             raise InvalidInputError(
                 f"the NLL of problem {self.name!r} has no exact gradient: {reason}"

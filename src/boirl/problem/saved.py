@@ -58,7 +58,12 @@ def save_problem(problem: Problem[Any]) -> SavedProblem:
     for name, kind in PROBLEM_KINDS.items():
         if type(problem) is kind.type:
             return SavedProblem(name, *kind.save(problem))
-    raise CodeNeededError(f"it is a {type(problem).__qualname__}: {import_line(type(problem))}")
+    needs = f"it is a {type(problem).__qualname__} ({import_line(type(problem))})"
+    try:
+        reward_parts(problem.reward)
+    except CodeNeededError as error:
+        needs = f"{needs}, and {error}"
+    raise CodeNeededError(needs)
 
 
 def load_saved_problem(saved: SavedProblem) -> Problem[Any]:

@@ -171,7 +171,7 @@ def test_success_rates_of_nothing_are_refused():
     with pytest.raises(InvalidInputError, match="expected one or more"):
         fetch.success_rate(Still(), 0)
     with pytest.raises(InvalidInputError, match="'sample' or 'mode'"):
-        fetch.success_rate(Still(), 1, act="mean")  # type: ignore[arg-type]
+        fetch.success_rate(Still(), 1, act="mean")
 
 
 def test_gymnasium_is_imported_once_an_environment_is_made_and_quietly():

@@ -22,7 +22,7 @@ STRIDE = 0.033
 
 @dataclass(frozen=True)
 class Toy:
-    """Transitions of a point that moves as it is told, in the shape of Fetch-Reach."""
+    """Transitions of a point that moves as its actions say, in the shape of Fetch-Reach."""
 
     count: int = 3_000
 
