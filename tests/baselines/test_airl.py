@@ -18,11 +18,11 @@ TRUTH = (0.7, -1.2)
 @pytest.fixture
 def problem(random_problem):
     """Demonstrations of a maximum-entropy policy where dynamics are deterministic."""
-    untold = random_problem(3, "logsumexp", deterministic=True)
-    expert = untold.policy(TRUTH)
+    random = random_problem(3, "logsumexp", deterministic=True)
+    expert = random.policy(TRUTH)
     starts = np.arange(4).repeat(40)
-    drawn = untold.roll_out(expert, starts, 10, np.random.default_rng(0))
-    return untold.with_demonstrations(drawn)
+    drawn = random.roll_out(expert, starts, 10, np.random.default_rng(0))
+    return random.with_demonstrations(drawn)
 
 
 def discriminator(problem, theta, values=None, **settings):

@@ -26,7 +26,9 @@ LINEAR = {
     "states": ON_STATES,
     "state-actions": LinearReward(RNG.normal(size=(N_STATES, N_ACTIONS, 2)), WEIGHTS),
     "transitions": LinearReward(
-        lambda steps: np.column_stack([steps.next_states - steps.states, steps.actions]),
+        lambda steps: np.column_stack(
+            [steps.next_states - steps.states, np.asarray(steps.actions)]
+        ),
         WEIGHTS,
     ),
 }

@@ -36,8 +36,8 @@ def test_effective_sample_size_of_chains_that_forget_at_a_known_pace(coefficient
 def test_the_error_of_a_mean_is_what_the_effective_sample_size_says():
     runs = [autoregressive(0.8, 2, 500, seed) for seed in range(200)]
     error = np.std([run.mean() for run in runs])
-    told = np.mean([1.0 / effective_sample_size(run) for run in runs]) ** 0.5
-    assert told == pytest.approx(error, rel=0.15)
+    expected = np.mean([1.0 / effective_sample_size(run) for run in runs]) ** 0.5
+    assert error == pytest.approx(expected, rel=0.15)
 
 
 def test_chains_in_different_places_have_not_mixed():

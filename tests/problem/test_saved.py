@@ -112,7 +112,7 @@ def own_problem():
 
 
 def test_a_subclass_needs_its_code_until_it_is_registered(monkeypatch):
-    with pytest.raises(CodeNeededError, match=f"OwnProblem: from {__name__} import OwnProblem"):
+    with pytest.raises(CodeNeededError, match=f"from {__name__} import OwnProblem"):
         save_problem(own_problem())
     kinds: Registry[Any] = Registry(PROBLEM_KINDS.kind, "boirl.tests.nothing")
     kinds.register("tabular", PROBLEM_KINDS["tabular"])
