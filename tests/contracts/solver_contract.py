@@ -65,7 +65,7 @@ class SolverContract:
             return None
         return task.simulator.action_low, task.simulator.action_high
 
-    def test_it_is_told_apart_by_its_settings(self):
+    def test_its_repr_identifies_its_settings(self):
         assert isinstance(self.solver, Solver)
         assert self.solver == replace(self.solver)  # type: ignore[type-var]
         assert repr(self.solver) == repr(replace(self.solver))  # type: ignore[type-var]

@@ -8,7 +8,7 @@ import pytest
 import boirl
 from boirl.baselines import BaselineRun
 from boirl.drawing import VIEWS, View, save_pictures, views
-from boirl.errors import StorageError
+from boirl.errors import InvalidInputError, StorageError
 from boirl.evaluation import Evaluation
 from boirl.files import save_figure
 from boirl.registry import Registry
@@ -105,3 +105,11 @@ def test_a_domain_adds_pictures_of_its_problems(found, two_states, tmp_path, mon
 def test_the_views_of_boirl_are_registered():
     assert boirl.domains.roads is not None
     assert {"paths", "map"} <= set(VIEWS)
+
+
+def test_an_exact_picture_is_refused_where_every_point_would_be_a_training_run():
+    class Learned:
+        name, is_model_free = "learned", True
+
+    with pytest.raises(InvalidInputError, match="are learned, so that a picture of its exact NLL"):
+        views.check_exact(Learned())

@@ -290,7 +290,7 @@ def test_an_unknown_setting_is_answered_with_the_known_ones():
     assert " seed" not in str(caught.value)
 
 
-def test_solvers_are_told_apart_by_their_settings():
+def test_the_repr_of_solvers_identifies_their_settings():
     assert repr(sb3.PPO(10, n_steps=5, batch_size=5)) == repr(sb3.PPO(10, batch_size=5, n_steps=5))
     assert repr(sb3.PPO(10)) != repr(sb3.PPO(10, n_steps=5)) != repr(sb3.PPO(11, n_steps=5))
 

@@ -104,7 +104,7 @@ class KilledError(BaseException):
     """Stands for a process that ends here."""
 
 
-@pytest.mark.parametrize("where", ["before the arrays", "before the numbers", "before it is told"])
+@pytest.mark.parametrize("where", ["before the arrays", "before the numbers", "before it counts"])
 def test_an_evaluation_counts_only_when_all_of_it_is_stored(
     gridworld, storage, folder, uninterrupted, monkeypatch, where
 ):
@@ -160,7 +160,7 @@ def test_a_file_that_was_half_written_does_not_count(
     assert_same(evaluation, uninterrupted.evaluations[0])
 
 
-def test_arrays_are_those_of_the_evaluation_that_was_told(gridworld, storage, monkeypatch):
+def test_arrays_are_those_of_the_evaluation_that_counts(gridworld, storage, monkeypatch):
     study = Study(gridworld, storage=storage, **OPTIONS)
     question = study.ask()
 
@@ -281,7 +281,7 @@ def test_failed_evaluations_are_kept_with_their_reason(gridworld, storage, folde
     assert evaluation.theta == question.theta
 
 
-def test_trials_that_others_told_optuna_are_evaluations_too(gridworld):
+def test_trials_that_were_reported_to_optuna_directly_are_evaluations_too(gridworld):
     study = Study(gridworld, **OPTIONS)
     for value in (12.5, None):
         trial = study.optuna_study.ask()

@@ -92,6 +92,7 @@ def run(
 
     Example: boirl run gridworld --evaluations 40 --storage sqlite:///search.db --out results
     """
+    from boirl.drawing.views import check_exact
     from boirl.files import make_folder
     from boirl.search import Study
 
@@ -106,6 +107,8 @@ def run(
                 f"--{given[0]} belongs to boirl's search, not to --method {method}; leave it out"
             )
     chosen = load(problem, demonstrations, bellman=bellman, data=data, box=box)
+    if exact:
+        check_exact(chosen)
     if out is not None:
         make_folder(out)
     if method is not None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from boirl.errors import InvalidInputError
 from boirl.lazy import load
 from boirl.registry import Registry
 
 if TYPE_CHECKING:
+    from boirl.problem import Problem
     from boirl.results import Result
 
 
@@ -30,6 +32,15 @@ VIEWS: Registry[View] = Registry("view", "boirl.views")
 VIEWS.register("paths", View("boirl.drawing.paths:has_paths", "boirl.drawing.paths:save_paths"))
 
 
+def check_exact(problem: Problem[Any]) -> None:
+    """Refuse pictures of the exact NLL where every point of them would be a training run."""
+    if problem.is_model_free:
+        raise InvalidInputError(
+            f"the policies of problem {problem.name!r} are learned, so that a picture of its exact "
+            "NLL would take thousands of training runs; leave exact out"
+        )
+
+
 def save_pictures(found: Result, folder: str | Path, exact: bool = False) -> list[Path]:
     """Write all pictures of a search or a baseline; return their paths.
 
@@ -40,7 +51,7 @@ def save_pictures(found: Result, folder: str | Path, exact: bool = False) -> lis
         found: A result.
         folder: Where to.
         exact: Whether to draw the exact NLL beside the predicted one, which solves thousands of
-            further policies.
+            further policies; only where dynamics are known.
     """
     from boirl.drawing.curves import convergence
     from boirl.drawing.landscapes import landscape
@@ -48,6 +59,8 @@ def save_pictures(found: Result, folder: str | Path, exact: bool = False) -> lis
     from boirl.files import save_figure
     from boirl.results import RewardSet
 
+    if exact:
+        check_exact(found.problem)
     target = Path(folder)
     figures = {"convergence": convergence(found)}
     if isinstance(found, RewardSet):

@@ -26,7 +26,7 @@ class Simulator(ABC):
     """An environment without a reward.
 
     Attributes:
-        name: Tells two environments apart.
+        name: Of the environment; two different ones have two names.
         horizon: Steps of an episode at most.
         n_actions: Number of actions to choose from; None where actions are vectors.
         action_low: Bounds of the actions, `m`; empty where they are numbered.
@@ -51,7 +51,7 @@ class Simulator(ABC):
 
     @property
     def identity(self) -> str:
-        """Tells two environments apart, their settings included."""
+        """Identifies the environment, its settings included."""
         return self.name
 
     @abstractmethod

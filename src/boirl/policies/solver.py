@@ -81,5 +81,5 @@ class Solver(ABC):
 
 
 def _part(report: Report, done: int, total: int) -> Report:
-    """Tells of one of several runs as a part of them all."""
+    """Reports the progress of one of several runs as a part of them all."""
     return lambda share, message: report((done + share) / total, message)

@@ -202,7 +202,7 @@ def _solver(algorithm: Algorithm, hyper: Mapping[str, Any], **given: Any) -> Sta
 
 
 class _Reporter(BaseCallback):
-    """Tells of the share of steps done, and the mean return of late."""
+    """Reports the share of steps done, and the recent mean return."""
 
     def __init__(self, steps: int, report: Report) -> None:
         super().__init__()

@@ -85,7 +85,7 @@ def epic_distance(
     to be 0, at `sqrt(1/2)` from all others.
 
     Args:
-        mdp: Tells discount, states (at most 200) and actions.
+        mdp: Gives discount, states (at most 200) and actions.
         rewards: Function from `T` transitions to the rewards `n x T` of `n` reward functions.
         state_weights: How often each state is drawn, `S`; by default all alike.
         action_weights: How often each action is drawn, `A`; by default all alike.

@@ -82,7 +82,7 @@ class Owner:
 
 
 def _start_time(pid: int) -> str:
-    """Tells two processes apart that were given one number; empty where the system can't say."""
+    """Distinguishes two processes with one number; empty where the system does not know."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):

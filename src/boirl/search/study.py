@@ -144,8 +144,8 @@ class Study:
         trial = self._asked.get(question.number)
         if trial is None:
             raise InvalidInputError(
-                f"evaluation {question.number} was told before, or never asked for by this study; "
-                "tell each question of ask() once"
+                f"evaluation {question.number} was reported before, or never asked for by this "
+                "study; tell each question of ask() once"
             )
         if not isinstance(evaluation, Evaluation):
             evaluation = Evaluation(question.theta, float(evaluation))

@@ -231,7 +231,7 @@ def test_settings_that_make_no_sense_are_refused(wrong):
         ReplaySAC(**wrong)
 
 
-def test_a_solver_is_told_apart_by_its_settings_and_transitions():
+def test_the_repr_identifies_settings_and_transitions():
     assert repr(ReplaySAC()) == repr(ReplaySAC())
     assert "FetchTransitions(count=25000, seed=0)" in repr(ReplaySAC())
     assert repr(ReplaySAC()) != repr(ReplaySAC(transitions=FetchTransitions(100)))
