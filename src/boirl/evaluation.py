@@ -6,6 +6,7 @@ whole, and read wherever a policy or a likelihood is needed later.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -40,7 +41,7 @@ class Evaluation:
             runs that are repeated give more than one.
         n_policies: Number of policy optimisations that the evaluation took.
         environment_steps: Number of steps in the environment that it took.
-        facts: What else the solver or the method reports, by name: numbers and strings.
+        facts: What else the solver or the method reports, by name: numbers, strings and lists.
         seconds: Time that it took.
         seed: Seed of a solver that learns.
         failure: Why there is no NLL; None where there is one.
@@ -85,6 +86,7 @@ class Evaluation:
 
     def numbers(self) -> dict[str, Any]:
         """Everything but large arrays and policies, ready for JSON."""
+        facts: dict[str, Any] = json.loads(json.dumps(dict(self.facts), default=_plain))
         return {
             "theta": list(self.theta),
             "nll": self.nll if self.ok else None,
@@ -92,7 +94,7 @@ class Evaluation:
             "gradient": None if self.gradient is None else self.gradient.tolist(),
             "n_policies": self.n_policies,
             "environment_steps": self.environment_steps,
-            "facts": dict(self.facts),
+            "facts": facts,
             "seconds": self.seconds,
             "seed": self.seed,
             "failure": self.failure,
@@ -138,3 +140,10 @@ class Evaluation:
 
 def _number(owner: str) -> int:
     return int(owner.removeprefix(_POLICY))
+
+
+def _plain(value: Any) -> Any:
+    """NumPy numbers and arrays as Python's."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(f"facts hold a {type(value).__name__}; expected numbers, strings or lists")

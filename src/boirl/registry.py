@@ -39,7 +39,7 @@ class Registry(Generic[T]):
         Raises:
             InvalidInputError: The name stands for something else.
         """
-        if self._known.get(name, thing) is not thing or name in self._declared:
+        if self._known.get(name, thing) != thing or name in self._declared:
             raise InvalidInputError(f"there is a {self.kind} {name!r} already; choose another name")
         self._known[name] = thing
         return thing

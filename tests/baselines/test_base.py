@@ -163,3 +163,12 @@ def test_runs_without_any_policy_have_no_best(random_problem, monkeypatch, name)
     with pytest.raises(BoirlError, match=f"none of 3 evaluations succeeded; {reason}"):
         run.best  # noqa: B018
     assert "all failed" in repr(run)
+
+
+def test_a_run_that_its_callback_ended_stays_ended_when_it_is_resumed(gridworld, tmp_path):
+    def enough(evaluation, number):
+        return number == 2
+
+    for _ in range(2):
+        run = baselines.get("random").run(gridworld, 6, 1000, enough, tmp_path / "random.run")
+        assert len(run) == 3

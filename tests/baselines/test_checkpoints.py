@@ -148,5 +148,5 @@ def test_files_with_something_else_are_refused(gridworld, random, path, tmp_path
 def test_files_of_another_format_are_refused(path):
     content = {"format": FORMAT + 1, "key": "a run", "state": None, "evaluations": []}
     path.write_bytes(pickle.dumps(content))
-    with pytest.raises(InvalidInputError, match="remove this one to begin again"):
+    with pytest.raises(StorageError, match="written by another version of boirl"):
         load_checkpoint(path, "a run")

@@ -99,7 +99,7 @@ def test_rewards_without_derivatives_are_refused(random_problem):
         return theta.detach() * torch.as_tensor(steps.states % 2)
 
     family = CallableReward(untracked, {"weight": (-2.0, 2.0)})
-    with pytest.raises(InvalidInputError, match=r"maxent .*not differentiable .*write it in torch"):
+    with pytest.raises(InvalidInputError, match=r"not differentiable .*write it in torch"):
         baselines.get("maxent").run(random_problem(0, reward=family), 3)
 
 

@@ -131,3 +131,12 @@ def test_visits_and_gradients_on_borlange():
     assert (np.abs(deviation) > 3.2).mean() < 0.02
     _, gradient = problem.nll_and_gradient(theta)
     np.testing.assert_allclose(gradient, by_differences(problem, theta), rtol=1e-6, atol=1e-5)
+
+
+def test_without_a_discount_an_evaluation_has_an_nll_and_no_gradient():
+    mdp = boirl.TabularMDP.from_next_states(np.array([[1, 0], [2, 0], [2, 2]]), gamma=1.0)
+    reward = boirl.LinearReward(np.array([[-1.0], [-1.0], [0.0]]), {"cost": (0.5, 2.0)})
+    walk = boirl.Demonstrations.from_trajectories([([0, 1, 2], [0, 0])])
+    evaluation = boirl.TabularProblem(mdp, reward, walk).evaluate([1.0])
+    assert evaluation.ok
+    assert evaluation.gradient is None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import boirl
-from boirl.errors import InvalidInputError, SaturationWarning
+from boirl.errors import InvalidInputError, SaturationWarning, SolverError
 from boirl.evaluation import Evaluation
 from boirl.policies.bellman import TabularSolver
 from boirl.projections import LogRho
@@ -91,13 +91,14 @@ def test_failed_evaluations_have_no_roll_outs(problem, start, evaluations):
     assert grown([failed]) is start
 
 
-def test_learned_policies_that_are_gone_are_left_out():
+def test_learned_policies_that_are_gone_are_an_error():
     problem = build()
     start = SearchSettings(n_rollouts=2, n_demonstrations=3).build_surrogate(problem)
     kept, gone = problem.evaluate((0.1, 0.1), seed=1), problem.evaluate((0.2, 0.1), seed=1)
     trained.clear()
-    grown = GrowingRollouts(problem, start, seed=7, n_rollouts=2)([without_policies(gone), kept])
-    assert [len(one) for one in grown.projection.rollouts] == [2 + 2] * 3
+    grow = GrowingRollouts(problem, start, seed=7, n_rollouts=2)
+    with pytest.raises(SolverError, match="artifacts folder that it was run with"):
+        grow([without_policies(gone), kept])
     assert trained == []
 
 

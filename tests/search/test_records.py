@@ -13,7 +13,7 @@ import pytest
 
 import boirl
 from boirl.cache import CACHE_VARIABLE
-from boirl.errors import SolverError, StorageError
+from boirl.errors import BoirlWarning, SolverError, StorageError
 from boirl.evaluation import Evaluation
 from boirl.policies.bellman import TabularSolver
 from boirl.search.records import artifact_folder
@@ -222,13 +222,15 @@ def test_without_the_folder_learned_policies_are_gone(storage, folder):
     assert len(trained) == 2
 
 
-def test_a_damaged_file_is_named(gridworld, storage, folder):
+def test_a_damaged_file_is_named_and_leaves_the_numbers(gridworld, storage, folder):
     boirl.explore(gridworld, 1, storage=storage, **OPTIONS)
     (file,) = folder.iterdir()
     file.write_bytes(file.read_bytes()[:50])
-    with pytest.raises(StorageError, match="the arrays of evaluation 0") as caught:
-        _ = Study(gridworld, storage=storage, **OPTIONS).evaluations
-    assert str(file) in str(caught.value)
+    with pytest.warns(BoirlWarning, match="the arrays of evaluation 0") as caught:
+        (evaluation,) = Study(gridworld, storage=storage, **OPTIONS).evaluations
+    assert str(file) in str(caught[0].message)
+    assert evaluation.ok
+    assert evaluation.policies == ()
 
 
 def test_a_full_disk_is_a_storage_error_and_the_study_goes_on_later(

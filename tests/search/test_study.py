@@ -485,3 +485,22 @@ def test_an_interrupted_proposal_is_taken_up_again(problem, uninterrupted, monke
         with pytest.raises(KeyboardInterrupt):
             study.run(evaluations=9)
     np.testing.assert_array_equal(study.run(evaluations=9).thetas, uninterrupted.thetas)
+
+
+def test_an_evaluation_of_another_theta_is_refused(gridworld):
+    study = Study(gridworld, seed=1005)
+    question = study.ask()
+    with pytest.raises(InvalidInputError, match="expected that of the question"):
+        study.tell(question, gridworld.evaluate(gridworld.truth))
+
+
+def test_an_error_while_an_evaluation_is_recorded_leaves_it_to_the_next_run(gridworld, monkeypatch):
+    options: dict[str, Any] = {"seed": 1005, "initial": [START]}
+    whole = Study(gridworld, **options).run(4)
+    study = Study(gridworld, **options)
+    study.run(2)
+    monkeypatch.setattr(study.records, "write", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        study.run(3)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(study.run(4).thetas, whole.thetas)

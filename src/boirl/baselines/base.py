@@ -22,7 +22,8 @@ SECONDS_BETWEEN_CHECKPOINTS = 5.0
 
 Callback = Callable[[Evaluation, int], bool | None]
 """Called with every evaluation and its number, from 0, when it is done; with those before a break
-at the beginning. The run ends where it returns True."""
+at the beginning, whose policies are kept only where they were the best so far. The run ends where
+it returns True."""
 
 
 class Baseline(ABC):
@@ -35,6 +36,8 @@ class Baseline(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     default_evaluations: ClassVar[int] = 100
+    times_itself: ClassVar[bool] = False
+    """Whether evaluations come with their own seconds, because several are made at once."""
 
     @abstractmethod
     def check(self, problem: Problem[Any]) -> None:
@@ -48,7 +51,7 @@ class Baseline(ABC):
     def advance(self, problem: Problem[Any], state: Any, report: Report) -> Evaluation:
         """Do one iteration, which changes the state, and return the evaluation it ends with.
 
-        Its seconds are filled in by the caller.
+        Its seconds are filled in by the caller, unless `times_itself`.
         """
 
     def finish(self, problem: Problem[Any], state: Any, run: BaselineRun) -> BaselineRun:
@@ -92,29 +95,29 @@ class Baseline(ABC):
             if path is not None:
                 # What cannot be kept is found out before any work is done.
                 save_checkpoint(path, key, Checkpoint(state, done))
+        ended = False
         if callback is not None:
             for number, evaluation in enumerate(done):
-                callback(evaluation, number)
+                ended |= callback(evaluation, number) is True
         lowest = min((one.nll for one in done if one.ok), default=math.inf)
         saved = time.perf_counter()
         with deferred_interrupts() as interrupted:
-            while len(done) < total:
+            while not ended and len(done) < total:
                 began = time.perf_counter()
                 evaluation = self.advance(problem, state, report)
                 now = time.perf_counter()
-                evaluation = replace(evaluation, seconds=now - began)
+                if not self.times_itself:
+                    evaluation = replace(evaluation, seconds=now - began)
                 improved = evaluation.ok and evaluation.nll < lowest
                 lowest = evaluation.nll if improved else lowest
-                # The policies of all iterations would fill the memory; those of the best do not.
+                # The policies of all iterations would fill the memory; improvements are few.
                 done.append(evaluation if improved else replace(evaluation, policies=()))
-                enough = callback is not None and callback(evaluation, len(done) - 1) is True
-                last = enough or len(done) == total or interrupted()
+                ended = callback is not None and callback(evaluation, len(done) - 1) is True
+                last = ended or len(done) == total or interrupted()
                 if path is not None and (last or now - saved > SECONDS_BETWEEN_CHECKPOINTS):
                     save_checkpoint(path, key, Checkpoint(state, done))
                     saved = time.perf_counter()
                 if interrupted():
                     raise KeyboardInterrupt
-                if enough:
-                    break
         whole = BaselineRun(problem, tuple(done[:total]), self.name)
         return self.finish(problem, state, whole)

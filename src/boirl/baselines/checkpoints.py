@@ -35,7 +35,12 @@ def load_checkpoint(path: Path, key: str) -> Checkpoint:
             f"{str(path)!r} cannot be read as a run of a baseline ({error!r}); it is damaged "
             "or something else: remove it to begin again"
         ) from error
-    if outdated or found != key:
+    if outdated:
+        raise StorageError(
+            f"{str(path)!r} was written by another version of boirl; finish the run with that "
+            "version, or remove the file to begin again"
+        )
+    if found != key:
         raise InvalidInputError(
             f"{str(path)!r} keeps another run ({found}); expected {key}: choose another file, "
             "or remove this one to begin again"

@@ -24,6 +24,7 @@ Objective = Literal["likelihood", "visits"]
 class _State:
     reward: LearnedReward
     optimiser: torch.optim.Optimizer
+    next_seed: int
     values: FloatArray | None = None
 
 
@@ -65,15 +66,26 @@ class DeepMaxEnt(Baseline):
         if not isinstance(problem, TabularProblem):
             raise InvalidInputError(
                 f"deep-maxent needs known dynamics on numbered states, which problem "
-                f"{problem.name!r} has not; use gcl or airl"
+                f"{problem.name!r} does not have; use gcl or airl"
             )
 
     def begin(self, problem: Problem[Any], seed: int) -> _State:
+        return _State(*self._start(problem, seed), next_seed=seed + 1)
+
+    def _start(
+        self, problem: Problem[Any], seed: int
+    ) -> tuple[LearnedReward, torch.optim.Optimizer]:
+        """A reward to start from, and its optimiser."""
         reward = LearnedReward(problem, self.reward, seed, self.hidden)
         optimiser = torch.optim.Adam(
             reward.parameters, lr=self.learning_rate, weight_decay=self.weight_decay
         )
-        return _State(reward, optimiser)
+        return reward, optimiser
+
+    def _restart(self, problem: Problem[Any], state: _State) -> None:
+        """Go on from another reward: there is no gradient to follow."""
+        state.reward, state.optimiser = self._start(problem, state.next_seed)
+        state.values, state.next_seed = None, state.next_seed + 1
 
     def advance(self, problem: Problem[Any], state: _State, report: Report) -> Evaluation:
         assert isinstance(problem, TabularProblem)
@@ -85,21 +97,13 @@ class DeepMaxEnt(Baseline):
                 mdp, problem.solver, rewards, problem.demonstrations, state.values
             )
         except SolverError as error:
+            self._restart(problem, state)
             return Evaluation(theta, float("nan"), failure=str(error), reward=found)
         policy, slopes = explanation.policy, explanation.slopes
         state.values = policy.values
         if self.objective == "visits":
             slopes = _surplus_of_visits(problem, policy)
-        if slopes is None:
-            reason = "the derivative of the values does not exist"
-            return Evaluation(theta, float("nan"), failure=reason, reward=found)
-        by_transition = mdp.slopes_by_transition(slopes, family.depends_on)
-        paid = state.reward(mdp.paid_transitions(family.depends_on))
-        state.optimiser.zero_grad()
-        (paid @ torch.as_tensor(by_transition)).backward()
-        state.optimiser.step()
-        state.reward.after_step()
-        return Evaluation(
+        evaluation = Evaluation(
             theta,
             explanation.nll,
             log_likelihoods=explanation.log_likelihoods,
@@ -107,6 +111,16 @@ class DeepMaxEnt(Baseline):
             facts=policy.facts,
             reward=found,
         )
+        if slopes is None:
+            self._restart(problem, state)
+            return evaluation
+        by_transition = mdp.slopes_by_transition(slopes, family.depends_on)
+        paid = state.reward(mdp.paid_transitions(family.depends_on))
+        state.optimiser.zero_grad()
+        (paid @ torch.as_tensor(by_transition)).backward()
+        state.optimiser.step()
+        state.reward.after_step()
+        return evaluation
 
 
 def _surplus_of_visits(problem: TabularProblem, policy: TabularPolicy) -> FloatArray:

@@ -23,7 +23,6 @@ from boirl.errors import InvalidInputError, SolverError
 from boirl.evaluation import Evaluation
 from boirl.problem import Problem
 from boirl.results.grouping import group_alike
-from boirl.results.groups import limit_above
 from boirl.types import FloatArray, Report
 
 SOLUTIONS_WITHIN = 0.10
@@ -31,11 +30,10 @@ SOLUTIONS_WITHIN = 0.10
 
 @dataclass
 class _State:
-    """Starts to come, evaluations of the present descent, and the best of each former descent."""
+    """Starts to come, evaluations of the present descent, and the number of descents."""
 
     starts: qmc.Sobol
     waiting: deque[Evaluation] = field(default_factory=deque)
-    ends: list[Evaluation] = field(default_factory=list)
     descents: int = 0
 
 
@@ -52,6 +50,7 @@ class MaxEnt(Baseline):
     tolerance: float = 1e-9
 
     name: ClassVar[str] = "maxent"
+    times_itself: ClassVar[bool] = True
     summary: ClassVar[str] = "descent by exact gradients from several starts"
 
     def __post_init__(self) -> None:
@@ -75,13 +74,13 @@ class MaxEnt(Baseline):
             start = state.starts.random(1)[0]
             state.descents += 1
             state.waiting.extend(self._descend(problem, start, state.descents))
-            state.ends.append(min(state.waiting, key=_nll))
         return state.waiting.popleft()
 
     def _descend(self, problem: Problem[Any], start: FloatArray, number: int) -> list[Evaluation]:
         """Every evaluation of a descent; it ends where one fails or has no gradient."""
         box = problem.box
         seen: list[Evaluation] = []
+        without_gradient = False
 
         def nll_and_slope(unit: FloatArray) -> tuple[float, FloatArray]:
             evaluation = problem.evaluate(box.from_unit(unit))
@@ -91,10 +90,9 @@ class MaxEnt(Baseline):
             if evaluation.gradient is None and (number > 1 or len(seen) > 1):
                 raise SolverError("the derivative does not exist at this theta")
             if evaluation.gradient is None:
-                raise InvalidInputError(
-                    f"maxent needs exact gradients, and the NLL of problem {problem.name!r} has "
-                    "none: its reward family is not differentiable in theta (write it in torch)"
-                )
+                nonlocal without_gradient
+                without_gradient = True
+                raise SolverError("there is no gradient")
             return evaluation.nll, evaluation.gradient * (box.high - box.low)
 
         with suppress(SolverError):
@@ -106,21 +104,20 @@ class MaxEnt(Baseline):
                 bounds=[(0.0, 1.0)] * box.dimension,
                 options={"maxiter": self.steps, "ftol": self.tolerance},
             )
+        if without_gradient and len(seen) == 1:
+            # At the very first theta: not a matter of where it is.
+            problem.nll_and_gradient(np.array(seen[0].theta))
         return seen
 
     def finish(self, problem: Problem[Any], state: _State, run: BaselineRun) -> BaselineRun:
         """Add the ends of descents: of those within 10 % of the best NLL, one per behaviour."""
-        ends = sorted((end for end in state.ends if end.ok), key=_nll)
-        limit = limit_above(ends[0].nll, SOLUTIONS_WITHIN) if ends else np.nan
-        good = [end for end in ends if end.nll <= limit]
-        facts = {"descents": state.descents}
-        if not good:
+        descents = [evaluation.facts["start"] for evaluation in run.evaluations]
+        facts = {"descents": len(set(descents))}
+        if not np.isfinite(run.nll).any():
             return replace(run, facts=facts)
-        distances = problem.behaviour_distances([problem.policy_of(end) for end in good])
-        firsts = [members[0] for members in group_alike(distances, problem.same_behaviour)]
-        solutions = np.array([good[number].theta for number in firsts])
+        good = run.indices_within(SOLUTIONS_WITHIN)
+        _, firsts = np.unique([descents[index] for index in good], return_index=True)
+        ends = good[np.sort(firsts)]
+        alike = group_alike(run.distances(ends), problem.same_behaviour)
+        solutions = run.thetas[[ends[members[0]] for members in alike]]
         return replace(run, solutions=solutions, facts=facts)
-
-
-def _nll(evaluation: Evaluation) -> float:
-    return evaluation.nll if evaluation.ok else np.inf

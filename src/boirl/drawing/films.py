@@ -36,7 +36,8 @@ def save_film(
     Args:
         problem: Where it acts.
         policy: For instance `found.policy(found.best_index)`.
-        theta: The reward it is for, for the title and what is marked.
+        theta: The reward it is for, for the title and what is marked; that of a network has no
+            names.
         path: The film to write.
         episodes: That run side by side; with a camera, one after another.
         seed: Of the roll-outs.
@@ -45,7 +46,9 @@ def save_film(
     """
     target = Path(path)
     writer = _writer(target)
-    checked = problem.box.check_one(theta)
+    checked = np.atleast_1d(np.asarray(theta, dtype=np.float64))
+    if len(checked) == problem.box.dimension:
+        checked = problem.box.check_one(theta)
     make_folder(target.parent)
     try:
         if camera:
@@ -61,7 +64,9 @@ def _writer(path: Path) -> AbstractMovieWriter:
     if path.suffix == ".gif":
         return PillowWriter(fps=FRAMES_PER_SECOND)
     if path.suffix != ".mp4":
-        raise InvalidInputError(f"{str(path)!r} names no film; expected a name in .gif or .mp4")
+        raise InvalidInputError(
+            f"{str(path)!r} names no film; expected a name that ends in .gif or .mp4"
+        )
     if shutil.which("ffmpeg") is None:
         raise InvalidInputError(
             "a film in .mp4 takes ffmpeg, which is not installed; write a .gif, or install ffmpeg"

@@ -37,7 +37,7 @@ def landscape(
         found: A finished search.
         axes_names: The two parameters to draw, by default the first two. The others are held at
             the best theta. A reward with a single parameter is drawn as a curve.
-        exact: Whether to draw the exact NLL beside it, which solves up to 3,600 further policies,
+        exact: Whether to draw the exact NLL beside it, which solves 100 to 3,600 further policies,
             as many as take about 15 seconds. Otherwise nothing is solved but the truth's policy.
     """
     box = found.problem.box

@@ -44,8 +44,8 @@ def check_exact(problem: Problem[Any]) -> None:
 def save_pictures(found: Result, folder: str | Path, exact: bool = False) -> list[Path]:
     """Write all pictures of a search or a baseline; return their paths.
 
-    They draw what the result keeps. Nothing is solved but, once, the policy of the true theta where
-    it is known.
+    They draw what the result keeps. Of a search, nothing is solved but, once, the policy of the
+    true theta where it is known; maps of a baseline solve for policies that it did not keep.
 
     Args:
         found: A result.

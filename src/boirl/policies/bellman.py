@@ -21,13 +21,12 @@ import numpy as np
 
 from boirl.environments import TabularMDP
 from boirl.errors import InvalidInputError, SolverError
+from boirl.policies.linear_systems import Linearisation
 from boirl.policies.newton import (
-    Linearisation,
     NewtonResult,
     Step,
     hard_step,
     iterate,
-    linearise,
     shared_soft_step,
     soft_step,
 )
@@ -40,7 +39,7 @@ UNGUARANTEED_SWEEPS = 20_000
 """Sweeps before giving up where no contraction says how many will do."""
 
 NEWTON_FROM_STATES = 500
-SWEEPS_A_ROUND = 500
+SWEEPS_PER_ROUND = 500
 ROUNDS = 10
 POLISHING_STEPS = 12
 ROUNDING = 8 * np.finfo(np.float64).eps
@@ -116,8 +115,8 @@ class TabularSolver:
 
     def solve_and_linearise(
         self, mdp: TabularMDP, rewards: FloatArray, warm_start: FloatArray | None = None
-    ) -> tuple[TabularPolicy, Linearisation]:
-        """The policy of one reward table, and the derivative of its values as a linear system."""
+    ) -> tuple[TabularPolicy, Linearisation | None]:
+        """The policy of one reward table, and the system of the last Newton step, if any."""
         start = None if warm_start is None else warm_start[None]
         solution = self.solve_batch(mdp, rewards[None], start)
         if not solution.converged[0]:
@@ -127,11 +126,7 @@ class TabularSolver:
             values=solution.values[0],
             facts={"sweeps": solution.sweeps, "residual": float(solution.residuals[0])},
         )
-        (linearisation,) = solution.linearisations
-        if linearisation is None:
-            q = self._q(mdp, rewards[..., None], solution.values[0][:, None])[..., 0]
-            linearisation = linearise(mdp, self.slopes(q, solution.values[0]))
-        return policy, linearisation
+        return policy, solution.linearisations[0]
 
     def policy_of_values(
         self, mdp: TabularMDP, rewards: FloatArray, values: FloatArray
@@ -209,14 +204,15 @@ class TabularSolver:
         and where they do not arrive the sweeps go on from where they were.
         """
         starts = np.zeros((len(rewards), mdp.n_states)) if warm_start is None else warm_start
-        sweeping = replace(self, method="sweeps", max_sweeps=SWEEPS_A_ROUND)
+        sweeping = replace(self, method="sweeps", max_sweeps=SWEEPS_PER_ROUND)
         results = []
         for paid, start in zip(rewards, starts, strict=True):
             values = start
             for number in range(1, ROUNDS + 1):
                 swept = sweeping.solve_batch(mdp, paid[None], values[None])
                 values = swept.values[0]
-                result = NewtonResult(values, float(swept.residuals[0]), number * SWEEPS_A_ROUND)
+                done = (number - 1) * SWEEPS_PER_ROUND + swept.sweeps
+                result = NewtonResult(values, float(swept.residuals[0]), done)
                 if swept.converged[0] or not np.isfinite(result.residual):
                     break
                 step = self._smooth_step(mdp, paid)

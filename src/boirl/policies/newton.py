@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -24,24 +23,10 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import SuperLU, splu
 
 from boirl.environments import TabularMDP
+from boirl.policies.linear_systems import ChainSystem, Linearisation, SparseSystem
 from boirl.types import FloatArray, IntArray
 
 MAX_STEPS = 200
-NEGLIGIBLE_DISCOUNT = 1e-18
-
-
-class Linearisation(Protocol):
-    """The system `(I - gamma W) x = right` of a Newton step; factorised once, when first solved.
-
-    At the fixed point it is also the derivative of the values by the rewards, so that values and
-    gradients share one factorisation.
-    """
-
-    def solve(self, right: FloatArray) -> FloatArray:
-        """`x`, `S`; raises `RuntimeError` where the matrix is singular."""
-
-    def solve_transposed(self, right: FloatArray) -> FloatArray:
-        """`x` with `(I - gamma W)' x = right`, `S`."""
 
 
 Step = Callable[[FloatArray], tuple[FloatArray, Linearisation]]
@@ -113,70 +98,12 @@ def soft_step(
     return step
 
 
-def linearise(mdp: TabularMDP, weights: FloatArray) -> Linearisation:
-    """The system of values that move by actions of weight `S x A`.
-
-    With the probabilities of a policy as weights, `solve_transposed` of a distribution of first
-    states gives expected discounted visits.
-    """
-    chosen = weights.argmax(axis=1)
-    single = weights[np.arange(mdp.n_states), chosen] == 1.0
-    if mdp.next_states is not None and single.all():
-        return ChainSystem(mdp.next_states[np.arange(len(chosen)), chosen], mdp.gamma)
-    return SparseSystem(mdp.chain(weights), mdp.gamma)
-
-
-@dataclass(frozen=True, eq=False)
-class SparseSystem:
-    """`I - gamma W` for a sparse `W`, `S x S`."""
-
-    weights: sp.sparray
-    gamma: float
-
-    @cached_property
-    def _factors(self) -> SuperLU:
-        n = self.weights.shape[0]
-        return splu(sp.csc_array(sp.identity(n) - self.gamma * self.weights))
-
-    def solve(self, right: FloatArray) -> FloatArray:
-        return self._factors.solve(right)
-
-    def solve_transposed(self, right: FloatArray) -> FloatArray:
-        return self._factors.solve(right, trans="T")
-
-
-@dataclass(frozen=True, eq=False)
-class ChainSystem:
-    """`I - gamma W` where each state leads to a single one: solved without any factorisation."""
-
-    following: IntArray
-    gamma: float
-
-    def solve(self, right: FloatArray) -> FloatArray:
-        """`x_s = right_s + gamma x_following(s)`: twice as many terms at each pass."""
-        total, following, discount = right, self.following, self.gamma
-        while discount > NEGLIGIBLE_DISCOUNT:
-            total = total + discount * total[following]
-            following = following[following]
-            discount *= discount
-        return total
-
-    def solve_transposed(self, right: FloatArray) -> FloatArray:
-        """`x_s = right_s + gamma (sum of x_t over t with following(t) = s)`, likewise."""
-        total, following, discount = right, self.following, self.gamma
-        while discount > NEGLIGIBLE_DISCOUNT:
-            total = total + discount * np.bincount(following, total, len(total))
-            following = following[following]
-            discount *= discount
-        return total
-
-
 def shared_soft_step(mdp: TabularMDP, rewards: FloatArray, beta: float) -> Step:
     """Newton for `logsumexp` on deterministic dynamics with rewards on states, `S`.
 
     With `W_c` the (soft) best of the successors that the states of class `c` share, and `k` actions
     that stay in place, `V_s = r_s + log(exp(beta W_c) + k exp(beta gamma V_s)) / beta`. The
-    correction of `V_s` is linear in that of `W_c`, which leaves one unknown a class.
+    correction of `V_s` is linear in that of `W_c`, which leaves one unknown per class.
     """
     shared = SuccessorClasses.of(mdp)
     gamma = mdp.gamma

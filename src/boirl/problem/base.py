@@ -126,7 +126,8 @@ class Problem(ABC, Generic[P]):
         """The evaluation with the demonstrations of this problem, from the policies it keeps.
 
         For an evaluation of the same problem with other demonstrations. Nothing is solved. The
-        gradient, which depends on the demonstrations, is left out.
+        gradient, which depends on the demonstrations, is left out; the standard error, which is
+        that of the solver, stays as it is.
         """
         if not evaluation.ok:
             return evaluation
@@ -136,13 +137,10 @@ class Problem(ABC, Generic[P]):
                 for policy in self.policies_of(evaluation)
             ]
         )
-        errors = -rows.mean(axis=1)
-        spread = float(errors.std(ddof=1)) if len(errors) > 1 else 0.0
         log_likelihoods = rows.mean(axis=0)
         return replace(
             evaluation,
             nll=-float(log_likelihoods.mean()),
-            nll_se=spread / len(errors) ** 0.5,
             log_likelihoods=log_likelihoods,
             gradient=None,
         )
@@ -191,16 +189,17 @@ class Problem(ABC, Generic[P]):
         if not evaluation.ok:
             raise SolverError(str(evaluation.failure))
         if evaluation.gradient is None:
-            reason = (
-                "its policies are learned"
-                if self.is_model_free
-                else "the reward family is not differentiable in theta (write it in torch), or the "
-                "values have no derivative there"
-            )
             raise InvalidInputError(
-                f"the NLL of problem {self.name!r} has no exact gradient: {reason}"
+                f"the NLL of problem {self.name!r} has no exact gradient: {self._no_gradient()}"
             )
         return evaluation.nll, evaluation.gradient
+
+    def _no_gradient(self) -> str:
+        """Why an evaluation has no gradient."""
+        return (
+            "the reward family is not differentiable in theta (write it in torch), or the values "
+            "have no derivative there"
+        )
 
     @abstractmethod
     def nll_batch(self, thetas: ArrayLike) -> FloatArray:

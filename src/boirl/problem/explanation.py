@@ -16,6 +16,7 @@ import numpy as np
 from boirl.demonstrations import Demonstrations
 from boirl.environments import TabularMDP
 from boirl.policies.bellman import TabularSolver
+from boirl.policies.linear_systems import linearise
 from boirl.policies.tabular import TabularPolicy
 from boirl.problem.likelihood import trajectory_log_likelihoods
 from boirl.types import FloatArray
@@ -57,14 +58,14 @@ def explain(
     assert policy.values is not None
     q = rewards + mdp.gamma * mdp.expect_next(policy.values[:, None])[..., 0]
     direct = _slopes_by_q(policy, demonstrations, solver.inverse_temperature)
+    weights = solver.slopes(q, policy.values)
     into = mdp.gamma * (mdp.transition.T @ direct.reshape(-1))
     log_likelihoods = trajectory_log_likelihoods(policy, demonstrations)
     try:
-        through_values = linearisation.solve_transposed(into)
+        through_values = (linearisation or linearise(mdp, weights)).solve_transposed(into)
     except RuntimeError:
-        # What SciPy raises for a singular matrix: the values have no derivative here.
+        # The matrix is singular, or sweeps do not settle: the values have no derivative here.
         return Explanation(policy, log_likelihoods, None)
-    weights = solver.slopes(q, policy.values)
     return Explanation(policy, log_likelihoods, direct + weights * through_values[:, None])
 
 

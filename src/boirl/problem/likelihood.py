@@ -34,7 +34,7 @@ def negative_log_likelihoods(
 ) -> FloatArray:
     """The same for a batch of tabular policies `n x S x A`: `n` numbers.
 
-    Steps are counted by state-action first, so that a trajectory more costs nothing.
+    Steps are counted by state-action first, so that further trajectories add no cost.
     """
     n_actions = log_policies.shape[2]
     pairs, counts = np.unique(

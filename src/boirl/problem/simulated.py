@@ -122,6 +122,9 @@ class GymProblem(Problem[NetworkPolicy]):
     def is_model_free(self) -> bool:
         return True
 
+    def _no_gradient(self) -> str:
+        return "its policies are learned"
+
     def with_demonstrations(self, demonstrations: Demonstrations) -> GymProblem:
         return replace(self, demonstrations=demonstrations)
 

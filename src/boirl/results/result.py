@@ -114,7 +114,7 @@ class Result(ABC):
         return float(self.nll[self.best_index])
 
     def truncate(self, n: int) -> Self:
-        """The result as it was after the first `n` evaluations."""
+        """The first `n` evaluations; what else is known is that of the whole result."""
         return replace(self, evaluations=self.evaluations[:n])
 
     def indices_within(self, tolerance: float = 0.01, absolute: bool = False) -> IntArray:
@@ -148,7 +148,7 @@ class Result(ABC):
         """The policy behind an evaluation.
 
         It is the one that the evaluation kept. Where none was kept and dynamics are known, the
-        same one is solved for again; a policy that was learned cannot be had a second time.
+        same one is solved for again; a policy that was learned cannot be reproduced.
 
         Raises:
             SolverError: The evaluation failed, or its policy was learned and not kept.
@@ -220,7 +220,7 @@ class Result(ABC):
         if not isinstance(self.problem, TabularProblem):
             raise InvalidInputError(
                 f"the distance {by!r} needs known dynamics, which problem {self.problem.name!r} "
-                "has not; expected 'behaviour'"
+                "does not have; expected 'behaviour'"
             )
         return reward_distances(self.problem, self.thetas[chosen], by)
 

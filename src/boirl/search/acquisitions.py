@@ -49,7 +49,7 @@ REFINEMENT = 0.25
 the latter's resolution is worth an evaluation. Noise, though, is the same from close up."""
 
 MAX_STALLED_EVALUATIONS = 12
-"""A best that so many evaluations did not better is not refined any more."""
+"""A best that this many evaluations have not improved is not refined any more."""
 
 LEAST_REACH = 1e-3
 """How far a close-up reaches at least, as a share of the box."""

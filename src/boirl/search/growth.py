@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from boirl.demonstrations import Demonstrations
-from boirl.errors import SolverError
 from boirl.evaluation import Evaluation
 from boirl.problem import Problem
 from boirl.projections import LogRho, sample_rollouts
@@ -76,10 +75,7 @@ class GrowingRollouts:
         assert isinstance(projection, LogRho)
         sets = [[uniform] for uniform in projection.rollouts]
         for number, evaluation in enumerate(evaluations):
-            try:
-                drawn = self._rollouts_of(number, evaluation, projection.demonstrations)
-            except SolverError:
-                continue
+            drawn = self._rollouts_of(number, evaluation, projection.demonstrations)
             for together, more in zip(sets, drawn, strict=True):
                 together.append(more)
         rollouts = [Demonstrations.concatenate(together) for together in sets]
@@ -98,7 +94,12 @@ class GrowingRollouts:
     def _rollouts_of(
         self, number: int, evaluation: Evaluation, demonstrations: Demonstrations
     ) -> list[Demonstrations]:
-        """Roll-outs of the policy of an evaluation, for each demonstration."""
+        """Roll-outs of the policy of an evaluation, for each demonstration.
+
+        Raises:
+            SolverError: The policy was learned and its artifact is missing. Without it the search
+                would go on differently.
+        """
         key = (number, evaluation.theta)
         if key not in self._drawn:
             rng = np.random.default_rng([self.seed, number, POLICY_STREAM])

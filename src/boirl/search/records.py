@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import tempfile
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from optuna.artifacts import FileSystemArtifactStore, upload_artifact
 from optuna.trial import FrozenTrial, TrialState
 
 from boirl.cache import cache_folder
-from boirl.errors import StorageError
+from boirl.errors import BoirlWarning, StorageError
 from boirl.evaluation import Evaluation
 from boirl.files import make_folder, read_arrays, write_arrays
 from boirl.types import Box, FloatArray
@@ -97,11 +99,14 @@ class EvaluationRecords:
             file = Path(temporary) / ARRAYS
             write_arrays(file, arrays)
             try:
-                return upload_artifact(
+                artifact = upload_artifact(
                     artifact_store=FileSystemArtifactStore(self.folder),
                     file_path=str(file),
                     study_or_trial=trial,
                 )
+                with (self.folder / artifact).open("rb") as written:
+                    os.fsync(written.fileno())
+                return artifact
             except OSError as error:
                 raise StorageError(
                     f"the arrays of evaluation {trial.number} could not be written to "
@@ -121,4 +126,8 @@ class EvaluationRecords:
         artifact = trial.user_attrs.get(EVALUATION, {}).get(ARTIFACT)
         if self.folder is None or artifact is None or not (self.folder / artifact).exists():
             return {}
-        return read_arrays(self.folder / artifact, f"the arrays of evaluation {trial.number}")
+        try:
+            return read_arrays(self.folder / artifact, f"the arrays of evaluation {trial.number}")
+        except StorageError as error:
+            warnings.warn(f"{error}; its numbers are used alone", BoirlWarning, stacklevel=2)
+            return {}

@@ -71,6 +71,8 @@ class RewardSampler(BaseSampler):
     def for_problem(cls, problem: Problem[Any], **options: Unpack[SearchOptions]) -> RewardSampler:
         """The sampler of a search with these settings, for a study that is run with Optuna alone.
 
+        Such a study keeps no policies, so that the projection does not grow where they are learned.
+
         Example:
             >>> study = optuna.create_study(sampler=RewardSampler.for_problem(problem, seed=1))
         """
@@ -82,7 +84,7 @@ class RewardSampler(BaseSampler):
             ACQUISITIONS[settings.acquisition],
             initial_thetas(problem, "sobol", None, rng),
             settings.seed,
-            build_growth(problem, surrogate, settings),
+            None if problem.is_model_free else build_growth(problem, surrogate, settings),
         )
 
     @property

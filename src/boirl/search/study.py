@@ -149,6 +149,11 @@ class Study:
             )
         if not isinstance(evaluation, Evaluation):
             evaluation = Evaluation(question.theta, float(evaluation))
+        if evaluation.theta != question.theta:
+            raise InvalidInputError(
+                f"the evaluation is of theta {evaluation.theta}; expected that of the question, "
+                f"{question.theta}"
+            )
         if evaluation.ok:
             check_standard_errors([evaluation.nll_se], 1)
         with storage_errors(self.storage), suppress(optuna.exceptions.UpdateFinishedTrialError):
@@ -180,7 +185,7 @@ class Study:
                 bar.begin(question.number)
                 with self._released_if_interrupted(question.number):
                     evaluation = self.problem.evaluate(question.theta, seed, bar.report)
-                self.tell(question, evaluation)
+                    self.tell(question, evaluation)
                 bar.advance(evaluation.nll if evaluation.ok else None)
                 raise_if_interrupted()
         return self.result()
@@ -215,9 +220,10 @@ class Study:
         try:
             yield
         except BaseException:
-            trial = self._asked.pop(number)
-            with suppress(Exception):
-                trial.set_user_attr(OWNER, RELEASED)
+            trial = self._asked.pop(number, None)
+            if trial is not None:
+                with suppress(Exception):
+                    trial.set_user_attr(OWNER, RELEASED)
             raise
 
     def _new_trial(self) -> optuna.Trial:

@@ -140,10 +140,7 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
             SolverError: The sum over routes diverges.
         """
         if self._unfinished.any():
-            raise DemonstrationError(
-                f"trajectory {self._unfinished.argmax()} does not end at its destination; expected "
-                "complete trips"
-            )
+            raise DemonstrationError(self._no_gradient())
         return self._gradient(self.policy(theta).turn_flows(self.demonstrations.starts))
 
     @cached_property
@@ -213,6 +210,12 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
         states = np.unique(self.demonstrations.states)
         first, second = (np.exp(policy.log_probabilities(states)) for policy in (one, other))
         return largest_differences(states, first, second, n)
+
+    def _no_gradient(self) -> str:
+        return (
+            f"trajectory {self._unfinished.argmax()} does not end at its destination; expected "
+            "complete trips"
+        )
 
     def _sizes(self) -> list[str]:
         return [f"{self.network.n_links} links", f"{len(self.choice.destinations)} destinations"]

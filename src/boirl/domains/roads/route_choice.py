@@ -1,4 +1,4 @@
-"""Route choice as recursive logit: undiscounted, every traveller with a destination of his own.
+"""Route choice as recursive logit: undiscounted, every traveller with its own destination.
 
 A traveller on link `k` moves to a link `a` that can be reached from it, with utility `v(k, a)`, or
 leaves the network where `k` leads to his destination `d`, with utility 0. With
@@ -175,7 +175,7 @@ class RoutePolicy:
             values = np.ascontiguousarray(np.log(np.maximum(z, 0.0)).T)
         if not np.isfinite(values[choice.has_route]).all():
             raise SolverError(
-                "the utility of some routes is too low for float64 (below about -700 a route); "
+                "the utility of some routes is too low for float64 (below about -700 per route); "
                 "raise the weights or shorten the box"
             )
         return cls(choice, utilities, values, factors)
