@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boirl.errors import SolverError
 from boirl.types import FloatArray
 
 PolicyArrays = Mapping[str, NDArray[Any]]
@@ -73,6 +74,11 @@ class Evaluation:
     def ok(self) -> bool:
         """Whether there is an NLL."""
         return self.failure is None
+
+    def raise_if_failed(self) -> None:
+        """Raise `SolverError` with the reason where there is no NLL."""
+        if self.failure is not None:
+            raise SolverError(self.failure)
 
     @property
     def policy(self) -> PolicyArrays | None:

@@ -14,9 +14,9 @@ from threadpoolctl import ThreadpoolController
 def single_thread() -> Iterator[None]:
     """Run torch, BLAS and OpenMP on one thread, and restore their numbers of threads afterwards.
 
-    Faster for the small matrices of this package, and the same sums on every machine. With the
-    default, a search of a recursive logit spends most of its time in threads that wait for each
-    other; `benchmarks/roads_speed.py` measures it.
+    The matrices of this package are small: where cores are shared, threads mostly wait for each
+    other, and on idle cores they gain next to nothing (`benchmarks/roads_speed.py` measures a
+    search both ways). Sums are the same on every machine.
     """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

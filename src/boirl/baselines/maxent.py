@@ -85,8 +85,7 @@ class MaxEnt(Baseline):
         def nll_and_slope(unit: FloatArray) -> tuple[float, FloatArray]:
             evaluation = problem.evaluate(box.from_unit(unit))
             seen.append(replace(evaluation, facts={**evaluation.facts, "start": number}))
-            if not evaluation.ok:
-                raise SolverError(str(evaluation.failure))
+            evaluation.raise_if_failed()
             if evaluation.gradient is None and (number > 1 or len(seen) > 1):
                 raise SolverError("the derivative does not exist at this theta")
             if evaluation.gradient is None:

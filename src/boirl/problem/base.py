@@ -186,8 +186,7 @@ class Problem(ABC, Generic[P]):
             InvalidInputError: The NLL has no gradient.
         """
         evaluation = self.evaluate(theta)
-        if not evaluation.ok:
-            raise SolverError(str(evaluation.failure))
+        evaluation.raise_if_failed()
         if evaluation.gradient is None:
             raise InvalidInputError(
                 f"the NLL of problem {self.name!r} has no exact gradient: {self._no_gradient()}"

@@ -135,8 +135,7 @@ class GymProblem(Problem[NetworkPolicy]):
     def policy(self, theta: ArrayLike) -> NetworkPolicy:
         """Learn the policy of theta, with seed 0. What a search has learned is in its result."""
         evaluation = self.evaluate(theta, seed=0)
-        if not evaluation.ok:
-            raise SolverError(str(evaluation.failure))
+        evaluation.raise_if_failed()
         return self.policy_of(evaluation)
 
     def _evaluate(self, theta: FloatArray, seed: int | None, report: Report) -> Evaluation:
@@ -212,8 +211,7 @@ class GymProblem(Problem[NetworkPolicy]):
 
     def nll(self, theta: ArrayLike) -> float:
         evaluation = self.evaluate(theta, seed=0)
-        if not evaluation.ok:
-            raise SolverError(str(evaluation.failure))
+        evaluation.raise_if_failed()
         return evaluation.nll
 
     def solve(
