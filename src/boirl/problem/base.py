@@ -126,8 +126,8 @@ class Problem(ABC, Generic[P]):
         """The evaluation with the demonstrations of this problem, from the policies it keeps.
 
         For an evaluation of the same problem with other demonstrations. Nothing is solved. The
-        gradient, which depends on the demonstrations, is left out; the standard error, which is
-        that of the solver, stays as it is.
+        gradient, which depends on the demonstrations, is left out. The standard error is that of
+        the policies kept, a little too small where the extremes of several runs were left out.
         """
         if not evaluation.ok:
             return evaluation
@@ -138,9 +138,11 @@ class Problem(ABC, Generic[P]):
             ]
         )
         log_likelihoods = rows.mean(axis=0)
+        spread = float(rows.mean(axis=1).std(ddof=1)) if len(rows) > 1 else 0.0
         return replace(
             evaluation,
             nll=-float(log_likelihoods.mean()),
+            nll_se=spread / len(rows) ** 0.5,
             log_likelihoods=log_likelihoods,
             gradient=None,
         )
