@@ -13,6 +13,7 @@ from boirl.results import Result
 from boirl.types import FloatArray
 
 CLOSE, NEAR = 0.01, 0.10
+ABOVE_LINES = 6
 
 TRUTH: dict[str, Any] = {
     "marker": "*",
@@ -31,8 +32,10 @@ def mark_evaluations(axes: Axes, found: Result, at: FloatArray) -> None:
         found: A search or a baseline.
         at: Position of each evaluation, `n x 2`.
     """
-    for mask, style in zip(_classes(found), _STYLES, strict=True):
-        axes.plot(*at[mask].T, linestyle="none", **style)
+    classes = zip(_classes(found), _STYLES, strict=True)
+    for rank, (mask, style) in enumerate(classes):
+        # The best ones are on top of the others.
+        axes.plot(*at[mask].T, linestyle="none", zorder=ABOVE_LINES - rank, **style)
 
 
 def mark_truth(axes: Axes, found: Result, at: FloatArray) -> None:
@@ -42,7 +45,7 @@ def mark_truth(axes: Axes, found: Result, at: FloatArray) -> None:
 
 
 _STYLES: tuple[dict[str, Any], ...] = (
-    {"marker": "x", "color": "red", "markersize": 9, "markeredgewidth": 2.2},
+    {"marker": "X", "color": "red", "markersize": 11, "markeredgecolor": "white"},
     {"marker": "o", "color": "red", "markersize": 7, "markeredgecolor": "white"},
     {"marker": "o", "color": "red", "markersize": 7, "markerfacecolor": "none"},
     {"marker": ".", "color": "white", "markersize": 5, "markeredgecolor": "black"},
