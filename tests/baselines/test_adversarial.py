@@ -33,13 +33,13 @@ def test_most_starts_lead_to_a_reward_as_good_as_the_expert(name, gridworld):
         return gridworld.true_return(gridworld.policy_of(evaluation)) >= expert
 
     for seed in range(1000, 1005):
-        run = baselines.get(name).run(gridworld, 60, seed, callback=enough)
-        if len(run) < 60:
+        run = baselines.get(name).run(gridworld, 100, seed, callback=enough)
+        if len(run) < 100:
             reached += 1
             assert run.best_nll <= gridworld.nll(gridworld.truth) + 1e-3
             assert gridworld.esor(run.best) >= expert
     # Gradients lead to a local optimum from some starts, where a run waits before it starts again.
-    assert reached >= 3
+    assert reached >= 4
 
 
 def test_the_published_form_gets_there_as_well(name, gridworld):

@@ -15,7 +15,7 @@ from boirl.problem.catalogue import load_problem
 from boirl.types import Box
 from tests.contracts.baseline_contract import assert_same_run
 
-SAMPLERS = {"differential-evolution": 1024, "policy-walk": 12_000}
+SAMPLERS = {"differential-evolution": 1024, "policy-walk": 30_000}
 """Steps after which simple targets are known well."""
 
 STEP = 0.1
@@ -173,7 +173,7 @@ def test_a_normal_posterior_has_the_right_mean_and_covariance(sampler):
         Target(normal(mean, covariance)), SAMPLERS[sampler], seed=1000
     )
     size = min(run.facts["effective sample size"].values())
-    assert size > 200
+    assert size > 300
     assert run.facts["largest R-hat"] < 1.02
     errors = (run.samples.mean(axis=0) - mean) / np.sqrt(np.diag(covariance) / size)
     assert np.abs(errors).max() < 3.0
