@@ -52,7 +52,7 @@ def test_the_real_trips_are_reported_with_groups_maps_and_files(problems, tmp_pa
         found = RewardSet.load(folder / "rewards.npz")
         assert found.best_nll == report["best_nll"]
         assert (
-            report["not_rejected"]
+            report["within_likelihood_ratio"]
             == found.within(report["likelihood_ratio_tolerance"], absolute=True).tolist()
         )
     assert "published" not in json.loads(

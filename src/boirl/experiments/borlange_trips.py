@@ -86,7 +86,7 @@ def report(found: RewardSet, name: str) -> Row:
         "best": found.best.tolist(),
         "best_nll": found.best_nll,
         "likelihood_ratio_tolerance": tolerance,
-        "not_rejected": found.within(tolerance, absolute=True).tolist(),
+        "within_likelihood_ratio": found.within(tolerance, absolute=True).tolist(),
         "tolerance": TOLERANCE,
         "rewards_within": len(found.within(TOLERANCE)),
         "groups": [
@@ -116,7 +116,7 @@ EXPERIMENT = Experiment(
         "best reward": _best,
         "NLL": lambda row: f"{row['best_nll']:.5f}",
         "published": lambda row: f"{row['published']['nll']:.5f}" if "published" in row else "-",
-        "not rejected": lambda row: str(len(row["not_rejected"])),
+        "not rejected": lambda row: str(len(row["within_likelihood_ratio"])),
         "within 1 %": lambda row: str(row["rewards_within"]),
         "behaviours": lambda row: str(len(row["groups"])),
     },
