@@ -51,7 +51,7 @@ class RewardSet(Result):
         noisy, by their standard errors or by what the surrogate learned, this is the one with the
         lowest predicted NLL; elsewhere the one with the lowest NLL.
         """
-        return int(np.where(np.isnan(self.nll), np.inf, self.fitted.denoised_nll).argmin())
+        return int(np.flatnonzero(~np.isnan(self.nll))[self.fitted.best_index])
 
     @property
     def expected_best(self) -> FloatArray:
@@ -73,7 +73,7 @@ class RewardSet(Result):
         if n < 1:
             raise InvalidInputError(f"n is {n}; expected at least one sample")
         rng = np.random.default_rng([seed, 0, SAMPLE_STREAM])
-        return sample_rewards(self.fitted, len(self.problem.demonstrations), n, rng)
+        return sample_rewards(self.fitted, n, rng)
 
     def parameter_summary(self, n: int = 1000, seed: int = 0) -> list[ParameterSummary]:
         """Which parameters the demonstrations pin down, and which they leave free.
@@ -88,7 +88,13 @@ class RewardSet(Result):
     def fitted(self) -> FittedSurrogate:
         """The Gaussian process, fitted to all evaluations."""
         seen = Observations.of(self.evaluations)
-        return self.surrogate.fit_with_theta_kernel(seen.thetas, seen.nll, seen.nll_se)
+        return self.surrogate.fit(
+            seen.thetas,
+            seen.nll,
+            nll_se=seen.nll_se,
+            gradients=seen.gradients,
+            failed=seen.failed,
+        )
 
     def group_volumes(self, groups: Sequence[IntArray], limit: float) -> list[float]:
         """The share of the box that belongs to each group.
