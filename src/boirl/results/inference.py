@@ -9,7 +9,7 @@ know widens the posterior as it should. Where evaluations fail there is no rewar
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -26,11 +26,11 @@ WALKERS = 200
 NODES = 200
 """Thetas at which landscapes are drawn; between them they are interpolated."""
 
-SWEEPS = 150
+SWEEPS = 80
 """Moves of every walker before the samples: the moves are scaled by the ensemble itself, so that
 it forgets its start within a few dozen."""
 
-SWEEPS_BETWEEN = 20
+SWEEPS_BETWEEN = 15
 """Moves of every walker between samples that are kept of it."""
 
 JUMP_EVERY = 8
@@ -69,13 +69,16 @@ LogDensity = Callable[[FloatArray, IntArray], FloatArray]
 """Log density of points `n x d` of the unit cube, each for the walker of a number, `n`."""
 
 
-def sample_rewards(fitted: FittedSurrogate, n: int, rng: np.random.Generator) -> FloatArray:
+def sample_rewards(
+    fitted: FittedSurrogate, n_demonstrations: int, n: int, rng: np.random.Generator
+) -> FloatArray:
     """Draw thetas, `n x d`, from the posterior over rewards.
 
     An ensemble on the mean landscape finds the thetas that matter. Landscapes are drawn there, one
     for each walker, and every walker goes on upon its own.
     """
     with torch.no_grad(), single_thread():
+        fitted = replace(fitted, n_demonstrations=n_demonstrations)
         mean = _MeanLandscape(fitted)
         start = _start(fitted, mean, rng)
         walkers = _walk(mean, start, SWEEPS, rng)

@@ -73,7 +73,7 @@ class RewardSet(Result):
         if n < 1:
             raise InvalidInputError(f"n is {n}; expected at least one sample")
         rng = np.random.default_rng([seed, 0, SAMPLE_STREAM])
-        return sample_rewards(self.fitted, n, rng)
+        return sample_rewards(self.fitted, len(self.problem.demonstrations), n, rng)
 
     def parameter_summary(self, n: int = 1000, seed: int = 0) -> list[ParameterSummary]:
         """Which parameters the demonstrations pin down, and which they leave free.

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from botorch.acquisition import AnalyticAcquisitionFunction, LogExpectedImprovement
+from botorch.acquisition.analytic import _log_ei_helper
 from torch import Tensor
 
 from boirl.maximise import maximise
@@ -66,8 +67,10 @@ class ResolvePosterior(AnalyticAcquisitionFunction):
         max over 0 < t <= 1 of log(2 sinh(t x)) - t y.
 
     So the search goes for what may be the optimum as long as there is such a theta (`x > y`), then
-    for nats near the optimum, and for a share of the NLL far away from it. No constant is involved.
-    Under noise, `s` is the part of the standard deviation that one more evaluation would remove.
+    for nats near the optimum, and for a share of the NLL far away from it. What is known to be
+    better than the best is worth having, too: the expected improvement, in nats, is added. No
+    constant is involved. Under noise, `s` is the part of the standard deviation that one more
+    evaluation would remove.
     """
 
     def __init__(self, surrogate: FittedSurrogate) -> None:
@@ -79,8 +82,10 @@ class ResolvePosterior(AnalyticAcquisitionFunction):
         mean, sd = self.surrogate.marginals(unit)
         sd = sd.square() / (sd.square() + self.surrogate.noise_variance).sqrt()
         x, y = n * sd, n * (mean - self.surrogate.best_nll)
-        uncertain = worst_temperature(x.clamp_min(1e-150), y)
-        return uncertain + self.surrogate.feasibility.log_probability(unit)
+        x = x.clamp_min(1e-150)
+        improvement = x.log() + _log_ei_helper(-y / x)
+        worth = torch.logaddexp(worst_temperature(x, y), improvement)
+        return worth + self.surrogate.feasibility.log_probability(unit)
 
 
 def worst_temperature(x: Tensor, y: Tensor) -> Tensor:

@@ -29,7 +29,7 @@ Beyond, the gradients of the worst evaluations are left out, never a value."""
 COLD_FIT_STEPS, WARM_FIT_STEPS = 60, 15
 """Steps of L-BFGS: until nothing changes, or as many as an evaluation more may call for."""
 
-TRIED_DRAWS, KEPT_DRAWS = 24, 6
+TRIED_DRAWS, KEPT_DRAWS = 32, 6
 """Hyperparameters that are drawn, and that are kept by importance: a handful that spread as far as
 the evaluations leave them."""
 

@@ -93,6 +93,22 @@ class Process:
         own = self.kernel.covariance(at.against(at), self.values)
         return cross @ weights, own - explained @ explained.mT
 
+    def record(self) -> Tensor:
+        """How far off each value was predicted from the evaluations before it, `n`.
+
+        In standard deviations: the Cholesky factor of a covariance predicts each row from those
+        above it.
+        """
+        sloped = self.data.inputs.theta.sloped
+        n, m = len(self.data.inputs.theta.x), len(sloped)
+        evaluation = torch.cat([torch.arange(n), sloped.repeat_interleave((len(self.data.targets) - n) // max(1, m))])
+        order = torch.argsort(evaluation, stable=True)
+        factor = factorise(noisy_covariance(self.kernel, self.data, self.values)[order][:, order])
+        errors = torch.linalg.solve_triangular(
+            factor, self.data.targets[order][:, None], upper=False
+        )
+        return errors[order < n, 0]
+
     def landscapes(self, nodes: Inputs, noise: Tensor) -> Landscapes:
         """Landscapes drawn at nodes by standard normal numbers, `w x nodes`; see `Landscapes`."""
         weights, inverse = self._solved
