@@ -42,9 +42,7 @@ def valley():
 def gridworld_search(gridworld, gridworld_log_rho):
     thetas = gridworld.box.from_unit(np.random.default_rng(0).random((10, 3)))
     nll = gridworld.nll_batch(thetas)
-    surrogate = Surrogate(
-        KERNELS["rho-rbf"], gridworld_log_rho, gridworld.box, n_demonstrations=50
-    )
+    surrogate = Surrogate(KERNELS["rho-rbf"], gridworld_log_rho, gridworld.box, n_demonstrations=50)
     return surrogate.fit(thetas, nll, draws=1)
 
 

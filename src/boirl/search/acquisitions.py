@@ -2,7 +2,7 @@
 
 An acquisition looks at a fitted surrogate and proposes a point of the unit cube. By name:
 
-- `resolve` (default): where the posterior over rewards, `exp(-N NLL)`, is least certain, at whatever
+- `resolve` (default): where the posterior over rewards, `exp(-N NLL)`, is least certain, at the
   temperature that is worst, see `ResolvePosterior`;
 - `log-ei`: expected improvement, in its log form, as in the paper;
 - `random`: uniform over the box, the surrogate ignored.

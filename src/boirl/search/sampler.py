@@ -148,7 +148,9 @@ class RewardSampler(BaseSampler):
             fitted = _build(
                 surrogate, observed.joined_by(pending, believed), fitted.hyperparameters
             )
-        unit, purpose = self._descend(done, observed) or self.acquisition(fitted, rng)
+        # Two steps down from the same best would be one and the same.
+        descent = None if len(pending) else self._descend(done, observed)
+        unit, purpose = descent or self.acquisition(fitted, rng)
         theta = self.box.from_unit(unit)
         mean, sd = fitted.posterior(theta[None], observed=True)
         predicted = [float(mean[0]), float(sd[0])]

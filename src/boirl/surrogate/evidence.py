@@ -94,10 +94,8 @@ class Evidence:
     def curvature(self, vector: FloatArray) -> FloatArray:
         """Second derivatives of the loss, by differences of its slopes."""
         _, centre = self.loss(vector)
-        rows = []
-        for axis in np.eye(self.size):
-            rows.append((self.loss(vector + HESSIAN_STEP * axis)[1] - centre) / HESSIAN_STEP)
-        hessian = np.array(rows)
+        steps = HESSIAN_STEP * np.eye(self.size)
+        hessian = np.array([self.loss(vector + step)[1] - centre for step in steps]) / HESSIAN_STEP
         return 0.5 * (hessian + hessian.T)
 
 

@@ -30,7 +30,8 @@ of the evaluations; a poor fit to an exact landscape looks like less."""
 
 OVERCONFIDENCE = 1.5
 """What standard deviations of a process with a good record have to be multiplied by, so that 95 %
-intervals hold 95 % of the NLLs all over the box: a search chooses where it is tested."""
+intervals hold 95 % of exact NLLs all over the box: a search chooses where it is tested. Under
+noise, which gradients are not known of, there is no such need."""
 
 BISECTIONS = 50
 """Halvings of an interval of NLLs that find a quantile to double precision."""
@@ -111,17 +112,20 @@ class FittedSurrogate:
                 noise included, and not of the NLL itself.
         """
         outputs = self._outputs_at(thetas)
+        mean, sd = self._mix(outputs)
+        sd = self.calibration * sd
         if not observed:
-            mean, sd = self._mix(outputs)
-            return mean, self.calibration * sd
+            return mean, sd
         unit = self.box.to_unit(thetas)
-        unknown = self._noise.is_unknown(unit)
-        noisy = [
-            (mean, np.hypot(sd, math.sqrt(one.noise) * one.spread * unknown))
-            for one, (mean, sd) in zip(self.components, outputs, strict=True)
-        ]
-        mean, sd = self._mix(noisy)
-        return mean, np.hypot(self.calibration * sd, np.sqrt(self._noise.variances(unit)))
+        learned = np.mean(
+            [
+                np.square(one.output.back(centre, math.sqrt(one.noise) * one.spread)[1])
+                for one, (centre, _) in zip(self.components, outputs, strict=True)
+            ],
+            axis=0,
+        )
+        noise = learned * self._noise.is_unknown(unit) + self._noise.variances(unit)
+        return mean, np.sqrt(np.square(sd) + noise)
 
     def interval(self, thetas: FloatArray, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """Lower and upper end of the interval that holds the NLL with a probability, each `n`."""
@@ -231,7 +235,7 @@ class FittedSurrogate:
             records = [one.process.record()[1:] for one in self.components]
         squared = torch.cat(records).square()
         off = float(squared.mean().sqrt()) if len(squared) else 0.0
-        return OVERCONFIDENCE * max(1.0, off)
+        return (OVERCONFIDENCE if self.has_gradients else 1.0) * max(1.0, off)
 
     @property
     def size(self) -> int:

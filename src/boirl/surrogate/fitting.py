@@ -75,9 +75,7 @@ class Surrogate:
         self.scale = scale
         self.n_demonstrations = n_demonstrations
         latent_range = projection.range_over(box)
-        self._spaces = {
-            one: LatentSpace.of(projection, box, one, latent_range) for one in SCALES
-        }
+        self._spaces = {one: LatentSpace.of(projection, box, one, latent_range) for one in SCALES}
 
     def build(
         self,
@@ -108,7 +106,9 @@ class Surrogate:
         for one in given["components"]:
             task = seen.task(one["scale"])
             vector = to_vector(task.evidence.priors, one["values"])
-            components.append(task.component(np.zeros(task.evidence.size) if vector is None else vector))
+            components.append(
+                task.component(np.zeros(task.evidence.size) if vector is None else vector)
+            )
         return seen.fitted(components)
 
     def fit(
@@ -132,9 +132,18 @@ class Surrogate:
         tasks = [seen.task(scale) for scale in (SCALES if self.scale == "auto" else (self.scale,))]
         with single_thread():
             if draws == 1:
-                return seen.fitted([max((task.most_probable(_centre_of(warm_start, task)) for task in tasks), key=lambda x: x[0])[1]])
+                return seen.fitted(
+                    [
+                        max(
+                            (task.most_probable(_centre_of(warm_start, task)) for task in tasks),
+                            key=lambda x: x[0],
+                        )[1]
+                    ]
+                )
             found = [task.laplace(_centre_of(warm_start, task)) for task in tasks]
-            logs = np.array([one.log_evidence + task.log_units for one, task in zip(found, tasks, strict=True)])
+            logs = np.array(
+                [one.log_evidence + task.log_units for one, task in zip(found, tasks, strict=True)]
+            )
             shares = np.exp(logs - logs.max())
             counts = _counts(shares / shares.sum(), draws)
             components = []
@@ -209,7 +218,9 @@ class _Seen:
             inputs,
             torch.tensor(np.concatenate([(outputs - centre) / spread, rise.ravel()])),
             torch.tensor(
-                np.concatenate([NOISE_FLOOR + given, np.full(rise.size, SLOPE_NOISE * NOISE_FLOOR + floor)])
+                np.concatenate(
+                    [NOISE_FLOOR + given, np.full(rise.size, SLOPE_NOISE * NOISE_FLOOR + floor)]
+                )
             ),
             torch.tensor(np.concatenate([unknown, np.full(rise.size, SLOPE_NOISE)])),
         )
@@ -269,7 +280,7 @@ class _Task:
         steps = COLD_FIT_STEPS if start is None else WARM_FIT_STEPS
         first = np.zeros(self.evidence.size) if start is None else start
         best = self.evidence.maximise(first, steps)
-        return self.evidence.log_probability(best)+self.log_units, self.component(best)
+        return self.evidence.log_probability(best) + self.log_units, self.component(best)
 
     def laplace(self, start: FloatArray | None) -> Laplace:
         """The Gaussian around the most probable hyperparameters."""

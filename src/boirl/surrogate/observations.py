@@ -35,16 +35,17 @@ class Observations:
     def of(cls, evaluations: Sequence[Evaluation]) -> Observations:
         """Of evaluations."""
         dimension = len(evaluations[0].theta) if evaluations else 0
+        rows = (-1, dimension) if evaluations else (0, 0)
         succeeded = [one for one in evaluations if one.ok]
         failed = [one.theta for one in evaluations if not one.ok]
         missing = np.full(dimension, np.nan)
         gradients = [missing if one.gradient is None else one.gradient for one in succeeded]
         return cls(
-            thetas=np.array([one.theta for one in succeeded]).reshape(-1, dimension),
+            thetas=np.array([one.theta for one in succeeded]).reshape(rows),
             nll=np.array([one.nll for one in succeeded], dtype=np.float64),
             nll_se=np.array([one.nll_se for one in succeeded], dtype=np.float64),
-            gradients=np.array(gradients, dtype=np.float64).reshape(-1, dimension),
-            failed=np.array(failed, dtype=np.float64).reshape(-1, dimension),
+            gradients=np.array(gradients, dtype=np.float64).reshape(rows),
+            failed=np.array(failed, dtype=np.float64).reshape(rows),
             numbers=np.flatnonzero([one.ok for one in evaluations]),
         )
 

@@ -101,7 +101,9 @@ class Process:
         """
         sloped = self.data.inputs.theta.sloped
         n, m = len(self.data.inputs.theta.x), len(sloped)
-        evaluation = torch.cat([torch.arange(n), sloped.repeat_interleave((len(self.data.targets) - n) // max(1, m))])
+        evaluation = torch.cat(
+            [torch.arange(n), sloped.repeat_interleave((len(self.data.targets) - n) // max(1, m))]
+        )
         order = torch.argsort(evaluation, stable=True)
         factor = factorise(noisy_covariance(self.kernel, self.data, self.values)[order][:, order])
         errors = torch.linalg.solve_triangular(
