@@ -133,3 +133,24 @@ def test_the_same_seed_gives_the_same_proposal_in_the_unit_cube(gridworld_search
 def test_an_unknown_acquisition_is_named():
     with pytest.raises(InvalidInputError, match="no acquisition 'ucb'; expected one of "):
         _ = ACQUISITIONS["ucb"]
+
+
+class Opinion(Identity):
+    """A projection that takes one theta for the likeliest."""
+
+    def __init__(self, box, theta):
+        super().__init__(box)
+        self.theta = np.array(theta)
+
+    def likeliest(self, box):
+        return self.theta
+
+
+@pytest.mark.parametrize(("theta", "is_new"), [([0.9, 0.2], True), ([0.505, 0.5], False)])
+def test_without_gradients_what_the_projection_takes_for_likely_comes_first_once(theta, is_new):
+    thetas, nll = np.array([[0.5, 0.5], [0.1, 0.9], [0.7, 0.7]]), np.array([1.0, 2.0, 3.0])
+    surrogate = Surrogate(KERNELS["rbf"], Opinion(BOX, theta), BOX, "linear")
+    proposal = resolve(surrogate.fit(thetas, nll), np.random.default_rng(0))
+    assert (proposal.purpose == "likely") == is_new
+    with_slopes = surrogate.fit(thetas, nll, gradients=np.ones((3, 2)))
+    assert resolve(with_slopes, np.random.default_rng(0)).purpose == "resolve"

@@ -8,6 +8,7 @@ know widens the posterior as it should. Where evaluations fail there is no rewar
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -193,8 +194,14 @@ class _OwnLandscapes:
 
 
 def _log_density(fitted: FittedSurrogate, unit: Tensor, nll: Tensor) -> FloatArray:
+    """Log density of the posterior, up to a constant.
+
+    What is more likely to fail than not has none: beyond the border of what can be evaluated, the
+    landscape is made up, and no probability of success outweighs its nats.
+    """
     above = fitted.n_demonstrations * (nll - fitted.best_nll)
-    found: FloatArray = (fitted.feasibility.log_probability(unit) - above).numpy()
+    chance = fitted.feasibility.log_probability(unit)
+    found: FloatArray = torch.where(chance > math.log(0.5), chance - above, -torch.inf).numpy()
     return found
 
 

@@ -28,6 +28,12 @@ from boirl.types import FloatArray
 ALMOST_ONE = 1.0 - 1e-12
 """A ratio that a logarithm of its distance from one survives."""
 
+LIKELY_UNTIL = 8
+"""Evaluations per parameter from which on noisy NLLs say more than the projection alone."""
+
+MIN_NOVELTY = 0.01
+"""A theta that is farther than this share of the box from all evaluations is a new one."""
+
 
 class Proposal(NamedTuple):
     """The theta to evaluate next, in the unit cube, `d`, and what it is hoped to do."""
@@ -107,9 +113,30 @@ def log_ei(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
 
 
 def resolve(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
-    """The theta where the posterior over rewards is least certain."""
+    """The theta where the posterior over rewards is least certain.
+
+    Without gradients, what the projection takes for likely comes first.
+    """
+    early = surrogate.size < LIKELY_UNTIL * surrogate.box.dimension
+    likely = _likely(surrogate) if early and not surrogate.has_gradients else None
+    if likely is not None:
+        return likely
     unit, _ = maximise(ResolvePosterior(surrogate), surrogate.best_unit, rng)
     return Proposal(unit, "resolve")
+
+
+def _likely(surrogate: FittedSurrogate) -> Proposal | None:
+    """The theta under which the demonstrations beat other policies most clearly, where it is new.
+
+    It would be the demonstrator's if the policies compared with were all there is. Where it is not,
+    its own policy shows it: under theta it beats the demonstrations. Each such proposal thus cuts
+    a part off the box, whatever the NLL looks like there.
+    """
+    likeliest = surrogate.projection.likeliest(surrogate.box)
+    if likeliest is None:
+        return None
+    distances = np.linalg.norm(surrogate.box.to_unit(surrogate.thetas) - likeliest, axis=1)
+    return Proposal(likeliest, "likely") if distances.min() > MIN_NOVELTY else None
 
 
 def random(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:

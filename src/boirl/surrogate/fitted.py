@@ -62,6 +62,11 @@ class Component:
         """Variance of the learned noise of standardised outputs."""
         return self.values["noise"][0]
 
+    @property
+    def noise_sd(self) -> float:
+        """Standard deviation of the learned noise of outputs."""
+        return math.sqrt(self.noise) * self.spread
+
     def nll(self, standardised: Tensor) -> Tensor:
         """The NLLs that standardised outputs stand for."""
         outputs = self.centre + self.spread * standardised
@@ -119,7 +124,7 @@ class FittedSurrogate:
         unit = self.box.to_unit(thetas)
         learned = np.mean(
             [
-                np.square(one.output.back(centre, math.sqrt(one.noise) * one.spread)[1])
+                np.square(one.output.back(centre, np.full_like(centre, one.noise_sd))[1])
                 for one, (centre, _) in zip(self.components, outputs, strict=True)
             ],
             axis=0,
