@@ -127,7 +127,7 @@ class Surrogate:
         that importance turns into a handful of equally probable ones.
         """
         seen = _Seen(self, thetas, nll, nll_se, gradients, failed)
-        if len(nll) < 2 and not seen.sloped.numel():
+        if len(nll) < 2:
             return self.build(thetas, nll, None, nll_se, gradients, failed)
         tasks = [seen.task(scale) for scale in (SCALES if self.scale == "auto" else (self.scale,))]
         with single_thread():
