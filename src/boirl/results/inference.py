@@ -28,8 +28,7 @@ NODES = 200
 """Thetas at which landscapes are drawn; between them they are interpolated."""
 
 SWEEPS = 80
-"""Moves of every walker before the samples: the moves are scaled by the ensemble itself, so that
-it forgets its start within a few dozen."""
+"""Moves of every walker on the mean landscape, and as many on its own before the samples."""
 
 SWEEPS_BETWEEN = 15
 """Moves of every walker between samples that are kept of it."""

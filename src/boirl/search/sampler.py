@@ -35,8 +35,8 @@ REFIT_GROWTH = 1.2
 a fifth more evaluations than at the last fit."""
 
 SEARCH_DRAWS = 1
-"""Sets of hyperparameters that a proposal is based on: the most probable one. More cost time and,
-measured, find nothing sooner; the answer is averaged over several."""
+"""Sets of hyperparameters that a proposal is based on: the most probable one, as each more costs as
+much time again; the answer is averaged over several."""
 
 Grow = Callable[[Sequence[Evaluation]], Surrogate]
 """Gives the surrogate to use after some evaluations."""

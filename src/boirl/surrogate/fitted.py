@@ -29,9 +29,8 @@ NOISY = 4e-4
 of the evaluations; a poor fit to an exact landscape looks like less."""
 
 OVERCONFIDENCE = 1.5
-"""What standard deviations of a process with a good record have to be multiplied by, so that 95 %
-intervals hold 95 % of exact NLLs all over the box: a search chooses where it is tested. Under
-noise, which gradients are not known of, there is no such need."""
+"""Factor on standard deviations even where the record is good, as a search chooses where it is
+tested: elsewhere in the box errors are larger for their standard deviations. Not under noise."""
 
 BISECTIONS = 50
 """Halvings of an interval of NLLs that find a quantile to double precision."""

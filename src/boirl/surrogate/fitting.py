@@ -23,7 +23,7 @@ from boirl.threads import single_thread
 from boirl.types import Box, FloatArray
 
 MAX_ROWS = 600
-"""Values and slopes that a process is conditioned on: a fit of so many takes about a second.
+"""Values and slopes that a process is conditioned on, as time goes with the cube of their number.
 Beyond, the gradients of the worst evaluations are left out, never a value."""
 
 COLD_FIT_STEPS, WARM_FIT_STEPS = 60, 15
