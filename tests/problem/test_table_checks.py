@@ -39,6 +39,12 @@ def test_steps_that_cannot_happen_are_warned_of():
         boirl.TabularProblem(mdp, reward, shown)
 
 
+def test_steps_whose_ends_nobody_recorded_are_not_checked(random_mdp):
+    reward = boirl.LinearReward(np.ones((4, 1)), {"weight": (-1, 0)})
+    shown = boirl.Demonstrations.from_trajectories([([0], [1]), ([2], [0])])
+    assert np.isfinite(boirl.TabularProblem(random_mdp(0), reward, shown).nll([-0.5]))
+
+
 def test_a_reward_for_other_states_is_refused():
     mdp = TabularMDP.from_next_states([[1], [0]], 0.9)
     with pytest.raises(InvalidInputError, match="are for 3 states, and the environment has 2"):

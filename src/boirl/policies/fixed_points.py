@@ -18,7 +18,7 @@ from boirl.policies.newton import (
     shared_soft_step,
 )
 from boirl.policies.operators import BellmanEquation
-from boirl.policies.sweeps import Swept, enough, sweep
+from boirl.policies.sweeps import Swept, enough, sweep, worth_sweeping
 from boirl.types import FloatArray, IntArray
 
 SWEEPS_PER_ROUND = 500
@@ -37,8 +37,10 @@ def sweep_then_newton(
     equation: BellmanEquation, start: FloatArray, tolerance: float, limit: int
 ) -> Found:
     """Sweeps as long as they pay, then Newton steps for what is left; from values `S x n`."""
-    if equation.mdp.gamma == 1.0:
-        # Without a discount sweeps may creep.
+    # Without a discount sweeps may creep. A few of them do spare `max` some Newton steps, always.
+    if equation.mdp.gamma == 1.0 or (
+        equation.bellman == "logsumexp" and not worth_sweeping(equation)
+    ):
         return newton(equation, start, tolerance)
     swept = sweep(equation, start, tolerance, limit, shift=True, patience=True)
     left = np.flatnonzero(~swept.converged & np.isfinite(swept.residuals))

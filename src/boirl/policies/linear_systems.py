@@ -66,7 +66,9 @@ class DenseSystem:
 
     @cached_property
     def _factors(self) -> tuple[FloatArray, IntArray]:
-        matrix = dense_matrices(self.mdp, self.weights[..., None])[0]
+        matrix = (self.weights[:, None] @ self.mdp.dense_by_state)[:, 0]
+        matrix *= -self.mdp.gamma
+        matrix.reshape(-1)[:: self.mdp.n_states + 1] += 1.0
         # The transpose is what LAPACK reads without a copy.
         factors, pivots, info = lapack.dgetrf(matrix.T, overwrite_a=True)
         if info > 0:

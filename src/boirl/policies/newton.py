@@ -77,8 +77,7 @@ def iterate_dense(
     active, own = np.arange(equation.size), equation
     steps = 0
     for _ in range(max_steps):
-        q = own.q(values)
-        backed_up = own.back_up(q.copy())
+        backed_up, slopes = own.back_up_with_slopes(own.q(values))
         residual = backed_up - values
         size = np.abs(residual).max(axis=0)
         better = size < residuals[active]
@@ -89,10 +88,10 @@ def iterate_dense(
         if not going_on.all():
             active, own = active[going_on], own.of(going_on)
             values, residual = values[:, going_on], residual[:, going_on]
-            q, backed_up = q[..., going_on], backed_up[:, going_on]
+            slopes = slopes[..., going_on]
         if not active.size:
             break
-        matrices = dense_matrices(equation.mdp, own.slopes(q, backed_up))
+        matrices = dense_matrices(equation.mdp, slopes)
         values = values + np.linalg.solve(matrices, residual.T[..., None])[..., 0].T
         steps += 1
     return Swept(best, residuals, converged, steps)
@@ -102,10 +101,8 @@ def newton_step(equation: BellmanEquation) -> Step:
     """Newton's step for one reward table."""
 
     def step(values: FloatArray) -> tuple[FloatArray, Linearisation]:
-        q = equation.q(values[:, None])
-        backed_up = equation.back_up(q.copy())
-        weights = equation.slopes(q, backed_up)[..., 0]
-        return backed_up[:, 0] - values, linearise(equation.mdp, weights)
+        backed_up, slopes = equation.back_up_with_slopes(equation.q(values[:, None]))
+        return backed_up[:, 0] - values, linearise(equation.mdp, slopes[..., 0])
 
     return step
 

@@ -87,24 +87,30 @@ class BellmanEquation:
         logs[self.mdp.terminal] = -np.inf
         return logs
 
-    def slopes(self, q: FloatArray, values: FloatArray) -> FloatArray:
-        """Derivative of the values `S x n` by the `S x A x n` numbers they are computed from.
+    def back_up_with_slopes(self, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """`T(q)`, `S x n`, and its derivative by `q`, `S x A x n`.
 
         Where several actions are best, the values of `max` have no derivative, and any mixture of
         those of the actions will do: the first of them or, without a discount, the mixture of all.
         A single one of them might go round in a circle for ever, the mixture ends if any does.
         """
+        top = q.max(axis=1, keepdims=True)
         if self.bellman == "max":
-            top = q.max(axis=1, keepdims=True)
+            values = top[:, 0].copy()
             if self.mdp.gamma < 1.0:
                 actions = np.arange(q.shape[1])[:, None]
                 slopes = (actions == q.argmax(axis=1)[:, None]).astype(np.float64)
             else:
                 best = (q >= top - TIED * np.abs(q).max(axis=(0, 1))).astype(np.float64)
                 slopes = best / best.sum(axis=1, keepdims=True)
-            slopes[self.mdp.terminal] = 0.0
-            return slopes
-        probabilities = np.exp(self.log_policies(q))
-        if self.bellman == "logsumexp":
-            return probabilities
-        return probabilities * (1.0 + self.beta * (q - values[:, None]))
+        else:
+            weights = np.exp(self.beta * (q - top))
+            total = weights.sum(axis=1, keepdims=True)
+            slopes = weights / total
+            if self.bellman == "logsumexp":
+                values = (top + np.log(total) / self.beta)[:, 0]
+            else:
+                values = (slopes * q).sum(axis=1)
+                slopes *= 1.0 + self.beta * (q - values[:, None])
+        values[self.mdp.terminal], slopes[self.mdp.terminal] = 0.0, 0.0
+        return values, slopes

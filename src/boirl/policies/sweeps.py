@@ -30,15 +30,24 @@ JUDGED_EVERY = 4
 NEWTON_STEPS = 5
 """Newton steps that a solution takes, more or less: the error is squared at each."""
 
-NS_PER_CALL = 20_000.0
+NS_PER_SWEEP = 20_000.0
+NS_PER_STEP = 100_000.0
 NS_PER_ENTRY = 1.0
 NS_PER_BACKUP = {"max": 1.5, "logsumexp": 5.0, "boltzmann": 9.0}
-DENSE_OPERATIONS_PER_NS = 8.0
-SPARSE_OPERATIONS_PER_NS = 1.0
 NS_PER_ASSEMBLED = 60.0
+DENSE_OPERATIONS_PER_NS = 16.0
+SPARSE_OPERATIONS_PER_NS = 1.0
 """Costs, measured by `benchmarks/solver_speed.py --costs`; their ratios decide, not their size. In
-nanoseconds: a NumPy call with all it takes, an entry of the dynamics in a sweep, the backup of a
-state-action, an entry that is put into a sparse matrix."""
+nanoseconds: the calls of a sweep and of a Newton step, an entry of the dynamics in a sweep, the
+backup of a state-action, an entry that is put into a sparse matrix. Sparse factors take fewer
+operations than the bound that is known of them; what is theirs makes up for that."""
+
+MIXING_SWEEPS = 30
+"""Sweeps that dynamics which mix well take."""
+
+UNSHARED = 2
+"""What a sweep costs more than the backups of its equations, in equations: loops over actions are
+as long for one as for several."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +133,11 @@ def sweep(
     return Swept(values, residuals, converged, done)
 
 
+def worth_sweeping(equation: BellmanEquation) -> bool:
+    """Whether sweeps are worth a try: whether they are faster where the dynamics mix well."""
+    return MIXING_SWEEPS * _sweep_cost(equation) <= _newton_cost(equation)
+
+
 def _sweeps_left(size: FloatArray, before: FloatArray, small: FloatArray) -> FloatArray:
     """Sweeps until changes are small, given how large they were some sweeps ago, `n`."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -138,23 +152,22 @@ def _sweep_cost(equation: BellmanEquation) -> float:
     mdp = equation.mdp
     rows = mdp.n_states * mdp.n_actions
     entries = rows if mdp.next_states is not None else mdp.transition.nnz
-    work = NS_PER_ENTRY * entries + NS_PER_BACKUP[equation.bellman] * rows
-    return NS_PER_CALL + equation.size * work
+    backups = NS_PER_BACKUP[equation.bellman] * rows * (equation.size + UNSHARED)
+    return NS_PER_SWEEP + NS_PER_ENTRY * entries * equation.size + backups
 
 
 def _newton_cost(equation: BellmanEquation) -> float:
     """Nanoseconds of a solution by Newton steps."""
     mdp = equation.mdp
     structure = structure_of(mdp)
-    calls = 3.0 * NS_PER_CALL
     if structure.kind == "dense":
         building = 2.0 * mdp.n_states**2 * mdp.n_actions
         work = (structure.operations + building) / DENSE_OPERATIONS_PER_NS
-        return NEWTON_STEPS * (calls + equation.size * work)
+        return NEWTON_STEPS * (NS_PER_STEP + equation.size * work)
     work = structure.operations / SPARSE_OPERATIONS_PER_NS
     if structure.kind == "sparse":
         work += NS_PER_ASSEMBLED * mdp.transition.nnz
-    return NEWTON_STEPS * equation.size * (calls + work)
+    return NEWTON_STEPS * equation.size * (NS_PER_STEP + work)
 
 
 def contraction_limit(gamma: float, tolerance: float, rewards: FloatArray, beta: float) -> int:

@@ -62,7 +62,7 @@ def explain(
     assert policy.values is not None
     equation = solver.equation(mdp, rewards[None])
     dynamics, values = equation.mdp, policy.values[:, None]
-    weights = equation.slopes(equation.q(values), values)[..., 0]
+    weights = equation.back_up_with_slopes(equation.q(values))[1][..., 0]
     direct = _slopes_by_q(policy, demonstrations, solver.inverse_temperature)
     into = dynamics.gamma * (dynamics.transition.T @ direct.reshape(-1))
     log_likelihoods = trajectory_log_likelihoods(policy, demonstrations)

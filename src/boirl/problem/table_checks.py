@@ -60,6 +60,8 @@ def warn_of_impossible_steps(demonstrations: Demonstrations, mdp: TabularMDP) ->
     states, actions = demonstrations.states, demonstrations.actions
     following = demonstrations.next_states
     known = np.flatnonzero(following != UNKNOWN)
+    if not known.size:
+        return
     rows = states[known] * mdp.n_actions + actions[known]
     impossible = known[np.asarray(mdp.transition[rows, following[known]]) == 0.0]
     if impossible.size:
