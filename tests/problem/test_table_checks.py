@@ -31,6 +31,15 @@ def test_without_a_discount_a_free_choice_adds_up_without_end():
         boirl.TabularProblem(mdp, reward, solver=boirl.TabularSolver("logsumexp"))
 
 
+def test_weights_of_terminal_states_alone_are_warned_of():
+    mdp = TabularMDP.from_next_states([[1, 0], [2, 0], [2, 2]], 0.9, terminal=[2])
+    goal, bounds = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), {"step": (-1, 0), "goal": (0, 9)}
+    with pytest.warns(BoirlWarning, match="parameter 'goal' changes no reward that is paid"):
+        boirl.TabularProblem(mdp, boirl.LinearReward(goal, bounds))
+    on_arrival = boirl.TabularProblem(mdp, boirl.LinearReward(goal, bounds, of_next=True))
+    assert on_arrival.policy([-0.5, 3.0]).values.tolist() == pytest.approx([2.2, 3.0, 0.0])
+
+
 def test_steps_that_cannot_happen_are_warned_of():
     mdp = TabularMDP.from_next_states([[1], [0]], 0.9)
     reward = boirl.LinearReward(np.ones((2, 1)), {"weight": (-1, 0)})

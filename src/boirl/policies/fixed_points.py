@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,8 +27,8 @@ ROUNDS = 10
 POLISHING_STEPS = 12
 """Of `boltzmann`: sweeps between two tries of so many Newton steps at most, and tries in all."""
 
-DENSE_ENTRIES = 4_000_000
-"""Entries of the matrices that are solved at once."""
+DENSE_ENTRIES = 250_000
+"""Entries of the matrices that are solved at once: what fits the cache of a core."""
 
 Found = tuple[Swept, Linearisation | None]
 """What was found, and the system at the values where there is a single equation."""
@@ -92,7 +93,7 @@ def newton(
         linearisation = results[0].linearisation if len(results) == 1 else None
         return _collect(results, tolerance), linearisation
     at_once = max(1, DENSE_ENTRIES // equation.mdp.n_states**2)
-    reached = _nothing_yet(values)
+    reached, steps = _nothing_yet(values), 0
     for first in range(0, equation.size, at_once):
         some = np.arange(first, min(first + at_once, equation.size))
         own, start = equation.of(some), values[:, some]
@@ -102,7 +103,8 @@ def newton(
             # A singular matrix ends one of them, not the others.
             solved = _collect(_one_by_one(own, start, tolerance, max_steps), tolerance)
         reached = _merge(reached, some, solved)
-    return reached, None
+        steps = max(steps, solved.sweeps)
+    return replace(reached, sweeps=steps), None
 
 
 def _one_by_one(

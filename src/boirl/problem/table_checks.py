@@ -55,6 +55,26 @@ def warn_of_absorbing_states(mdp: TabularMDP) -> None:
     )
 
 
+def warn_of_unpaid_parameters(reward: RewardFamily, mdp: TabularMDP) -> None:
+    """Features of terminal states alone are never paid for, so that their weights do nothing."""
+    if not mdp.terminal.size:
+        return
+    box = reward.box
+    for number, name in enumerate(box.names):
+        ends = np.tile(0.5 * (box.low + box.high), (2, 1))
+        ends[:, number] = box.low[number], box.high[number]
+        lowest, highest = mdp.expected_rewards(reward, ends)
+        if np.array_equal(lowest, highest):
+            warnings.warn(
+                f"parameter {name!r} changes no reward that is paid: no action is taken in a "
+                "terminal state, so nothing is paid for being there; to pay for arriving, make the "
+                "reward depend on the next state, for instance LinearReward(features, bounds, "
+                "of_next=True)",
+                BoirlWarning,
+                stacklevel=5,
+            )
+
+
 def warn_of_impossible_steps(demonstrations: Demonstrations, mdp: TabularMDP) -> None:
     """Steps that cannot happen point to another numbering of states or actions."""
     states, actions = demonstrations.states, demonstrations.actions

@@ -33,6 +33,7 @@ from boirl.problem.table_checks import (
     check_covers,
     warn_of_absorbing_states,
     warn_of_impossible_steps,
+    warn_of_unpaid_parameters,
 )
 from boirl.rewards import RewardFamily, Transitions
 from boirl.threads import single_thread
@@ -70,6 +71,7 @@ class TabularProblem(Problem[TabularPolicy]):
     def __post_init__(self) -> None:
         set_field = object.__setattr__
         check_covers(self.reward, self.mdp)
+        warn_of_unpaid_parameters(self.reward, self.mdp)
         if self.solver.bellman == "logsumexp":
             warn_of_absorbing_states(self.mdp)
         if self.has_demonstrations:
