@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logsumexp
+from scipy.special import expit, logit, logsumexp
 from scipy.stats import multivariate_t, qmc
 
 from boirl.metrics.chains import effective_sample_size, r_hat
@@ -21,12 +21,12 @@ from boirl.types import FloatArray
 LogDensity = Callable[[FloatArray], FloatArray]
 """Log density of points of the unit cube, `n x d`, up to a constant; `-inf` where it is 0."""
 
-PARTICLES = 512
+PARTICLES = 256
 MOVES_PER_TEMPERATURE = 3
 KEPT_BY_TEMPERATURE = 0.5
 """Share of the particles that is left, in effective sample size, when the temperature falls."""
 
-KERNELS = 256
+KERNELS = 128
 """Particles that the proposal puts a normal distribution around."""
 
 TAILS, WIDENED = 5.0, 1.1
@@ -37,11 +37,11 @@ LONG_STEPS = 0.1
 
 EDGE = 1e-12
 CHAINS = 64
-PILOT_STEPS = (60, 120)
+PILOT_STEPS = (48, 96)
 """Steps of all chains after which the proposals are fitted again, to more and better particles."""
 
 ARCHIVE = 2048
-STEPS_PER_ROUND = 300
+STEPS_PER_ROUND = 240
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ def sample_exactly(
     seed: int,
     r_hat_below: float = 1.01,
     least_effective: float = 5000.0,
-    most_rounds: int = 16,
+    most_rounds: int = 24,
     particles: int = PARTICLES,
 ) -> ExactChains:
     """Run chains until R-hat and the effective sample size of every coordinate are good enough.
@@ -71,19 +71,19 @@ def sample_exactly(
         seed: Of everything random.
         r_hat_below: Of every coordinate.
         least_effective: Effective sample size of every coordinate.
-        most_rounds: Rounds of 300 steps after which it ends all the same.
+        most_rounds: Rounds of 240 steps after which it ends all the same.
         particles: Of the tempering.
     """
     target = _Target(log_density)
     rng = np.random.default_rng(seed)
     archive = _temper(target, dimension, particles, rng)
-    proposal = _Proposal.around(archive, rng)
+    proposal = _Proposal(archive, rng)
     places = archive[rng.choice(len(archive), CHAINS)]
     state = _State(places, target(places))
     for steps in PILOT_STEPS:
         state, visited = _move(state, target, proposal, steps, rng)
         late = visited[:, steps // 4 :].reshape(-1, dimension)
-        proposal = _Proposal.around(late[rng.permutation(len(late))[:ARCHIVE]], rng)
+        proposal = _Proposal(late[rng.permutation(len(late))[:ARCHIVE]], rng)
     rounds: list[FloatArray] = []
     while True:
         state, visited = _move(state, target, proposal, STEPS_PER_ROUND, rng)
@@ -133,61 +133,82 @@ class _State:
         return _State(places, (known[0], known[1]))
 
 
-@dataclass(frozen=True, eq=False)
-class _Proposal:
-    """Half a broad t distribution, half normal ones around some particles; and differences."""
+class _Broad:
+    """A t distribution with the mean and (widened) covariance of some points, `n x d`."""
 
-    archive: FloatArray
-    kernels: FloatArray
-    mean: FloatArray
-    covariance: FloatArray
-    bandwidth: float
-
-    @classmethod
-    def around(cls, archive: FloatArray, rng: np.random.Generator) -> _Proposal:
-        n, dimension = archive.shape
-        covariance = np.cov(archive.T).reshape(dimension, dimension)
+    def __init__(self, points: FloatArray) -> None:
+        dimension = points.shape[1]
+        covariance = np.cov(points.T).reshape(dimension, dimension)
         covariance += 1e-10 * max(float(np.trace(covariance)), 1e-10) * np.eye(dimension)
-        chosen = archive[rng.permutation(n)[:KERNELS]]
-        bandwidth = (4.0 / ((dimension + 2.0) * len(chosen))) ** (1.0 / (dimension + 4.0))
-        return cls(archive, chosen, archive.mean(axis=0), covariance, bandwidth)
-
-    def _broad(self) -> multivariate_t:
-        shape = WIDENED**2 * (TAILS - 2.0) / TAILS * self.covariance
-        return multivariate_t(self.mean, shape, df=TAILS)
+        self.dimension, self.covariance = dimension, covariance
+        shape = WIDENED**2 * (TAILS - 2.0) / TAILS * covariance
+        self._distribution = multivariate_t(points.mean(axis=0), shape, df=TAILS)
 
     def draw(self, n: int, rng: np.random.Generator) -> FloatArray:
-        dimension = self.archive.shape[1]
-        broad = np.asarray(self._broad().rvs(n, random_state=rng)).reshape(n, dimension)
-        root = np.linalg.cholesky(self.covariance)
-        shifts = self.bandwidth * rng.standard_normal((n, dimension)) @ root.T
-        near = self.kernels[rng.integers(len(self.kernels), size=n)] + shifts
-        return np.where(rng.random((n, 1)) < 0.5, broad, near)
+        drawn = self._distribution.rvs(n, random_state=rng)
+        return np.asarray(drawn).reshape(n, self.dimension)
+
+    def log_density(self, points: FloatArray) -> FloatArray:
+        return np.atleast_1d(self._distribution.logpdf(points))
+
+
+class _Proposal:
+    """Draws from a mixture of three parts, and symmetric steps by the difference of particles.
+
+    One part is broad in logits, one broad on the cube, where a straight ridge is straight up to the
+    border, and one is a normal distribution around each of some particles.
+    """
+
+    def __init__(self, archive: FloatArray, rng: np.random.Generator) -> None:
+        self._archive, self._on_cube = archive, expit(archive)
+        self._in_logits, self._in_cube = _Broad(archive), _Broad(self._on_cube)
+        self._kernels = archive[rng.permutation(len(archive))[:KERNELS]]
+        dimension = archive.shape[1]
+        size = len(self._kernels)
+        bandwidth = (4.0 / ((dimension + 2.0) * size)) ** (1.0 / (dimension + 4.0))
+        self._root = bandwidth * np.linalg.cholesky(self._in_logits.covariance)
+
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, np.ndarray]:
+        """Logits, `n x d`, and which of the draws are in the cube, `n`."""
+        broad = self._in_logits.draw(n, rng)
+        shifts = rng.standard_normal(broad.shape) @ self._root.T
+        near = self._kernels[rng.integers(len(self._kernels), size=n)] + shifts
+        points = self._in_cube.draw(n, rng)
+        part = rng.integers(3, size=n)
+        inside = (part < 2) | ((points > EDGE) & (points < 1.0 - EDGE)).all(axis=1)
+        on_cube = logit(np.where(inside[:, None], np.clip(points, EDGE, 1.0 - EDGE), 0.5))
+        return np.choose(part[:, None], [broad, near, on_cube]), inside
 
     def log_density(self, places: FloatArray) -> FloatArray:
-        root = np.linalg.cholesky(self.covariance)
         whitened, centres = (
-            np.linalg.solve(root, values.T).T / self.bandwidth for values in (places, self.kernels)
+            np.linalg.solve(self._root, values.T).T for values in (places, self._kernels)
         )
         squares = ((whitened[:, None] - centres) ** 2).sum(axis=2)
-        dimension = places.shape[1]
-        constant = (
-            0.5 * dimension * np.log(2.0 * np.pi)
-            + np.log(np.diag(root)).sum()
-            + dimension * np.log(self.bandwidth)
-            + np.log(len(self.kernels))
-        )
+        constant = 0.5 * places.shape[1] * np.log(2.0 * np.pi) + np.log(len(centres))
+        constant += np.log(np.diag(self._root)).sum()
         near = logsumexp(-0.5 * squares, axis=1) - constant
-        broad = np.atleast_1d(self._broad().logpdf(places))
-        return np.asarray(np.logaddexp(near, broad) - np.log(2.0))
+        broad = self._in_logits.log_density(places)
+        on_cube = self._in_cube.log_density(expit(places)) + _log_jacobian(places)
+        mixed: FloatArray = logsumexp([near, broad, on_cube], axis=0) - np.log(3.0)
+        return mixed
 
-    def differences(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """Steps, drawn from a distribution that is symmetric about 0, `n x d`."""
-        size, dimension = self.archive.shape
+    def step(self, places: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Places after a symmetric step in logits, `n x d`."""
+        return places + self._difference(self._archive, len(places), rng)
+
+    def step_on_cube(self, places: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Places after a step that is symmetric on the cube, reflected at its border, `n x d`."""
+        moved = expit(places) + self._difference(self._on_cube, len(places), rng)
+        folded = np.abs((moved + 1.0) % 2.0 - 1.0)
+        return logit(np.clip(folded, EDGE, 1.0 - EDGE))
+
+    @staticmethod
+    def _difference(archive: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
+        size, dimension = archive.shape
         one, other = rng.integers(size, size=(2, n))
         scale = np.where(rng.random(n) < LONG_STEPS, 1.0, 2.38 / np.sqrt(2.0 * dimension))
-        jitter = 1e-3 * np.sqrt(np.diag(self.covariance)) * rng.standard_normal((n, dimension))
-        return scale[:, None] * (self.archive[one] - self.archive[other]) + jitter
+        jitter = 1e-3 * archive.std(axis=0) * rng.standard_normal((n, dimension))
+        return scale[:, None] * (archive[one] - archive[other]) + jitter
 
 
 def _move(
@@ -198,19 +219,26 @@ def _move(
     rng: np.random.Generator,
     power: float = 1.0,
 ) -> tuple[_State, FloatArray]:
-    """Metropolis-Hastings steps; the last state and all places, `m x steps x d`."""
+    """Metropolis-Hastings steps; the last state and all places, `m x steps x d`.
+
+    Two draws from the proposal, a step in logits, two more draws, a step on the cube, and so on.
+    """
     visited = []
     for number in range(steps):
         n = len(state.places)
-        if number % 3 == 2:
-            places = state.places + proposal.differences(n, rng)
-            correction = np.zeros(n)
+        inside, correction = np.ones(n, dtype=bool), np.zeros(n)
+        if number % 6 == 2:
+            places = proposal.step(state.places, rng)
+        elif number % 6 == 5:
+            places = proposal.step_on_cube(state.places, rng)
+            # Symmetric on the cube: the Jacobians cancel.
+            correction = _log_jacobian(state.places) - _log_jacobian(places)
         else:
-            places = proposal.draw(n, rng)
+            places, inside = proposal.draw(n, rng)
             correction = proposal.log_density(state.places) - proposal.log_density(places)
         tried = _State(places, target(places))
         odds = tried.log_density(power) - state.log_density(power) + correction
-        state = state.replaced(np.log(rng.random(n)) < odds, tried)
+        state = state.replaced(inside & (np.log(rng.random(n)) < odds), tried)
         visited.append(state.places)
     return state, np.stack(visited, axis=1)
 
@@ -220,7 +248,7 @@ def _temper(
 ) -> FloatArray:
     """Particles of the target, `n x d` in logits, by tempering from the uniform distribution."""
     unit = qmc.Sobol(dimension, rng=rng).random(particles)
-    places = np.log(np.clip(unit, EDGE, 1.0)) - np.log(np.clip(1.0 - unit, EDGE, 1.0))
+    places = logit(np.clip(unit, EDGE, 1.0 - EDGE))
     state = _State(places, target(places))
     power = 0.0
     while power < 1.0:
@@ -229,10 +257,10 @@ def _temper(
         chosen = rng.choice(particles, particles, p=weights / weights.sum())
         state = _State(state.places[chosen], (state.known[0][chosen], state.known[1][chosen]))
         power = min(1.0, power + rise)
-        proposal = _Proposal.around(state.places, rng)
+        proposal = _Proposal(state.places, rng)
         state, _ = _move(state, target, proposal, MOVES_PER_TEMPERATURE, rng, power)
     # The last temperature again, with proposals from particles that have moved.
-    proposal = _Proposal.around(state.places, rng)
+    proposal = _Proposal(state.places, rng)
     state, _ = _move(state, target, proposal, 3 * MOVES_PER_TEMPERATURE, rng)
     return state.places
 

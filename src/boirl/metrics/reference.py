@@ -107,7 +107,7 @@ def exact_reference(
     problem: Problem[Any],
     seed: int = 0,
     least_effective: float = 5000.0,
-    most_rounds: int = 16,
+    most_rounds: int = 24,
     particles: int = PARTICLES,
 ) -> ExactReference:
     """The reference of a problem; computed once, then in the cache.

@@ -27,16 +27,16 @@ LONGEST_TRIP = 400
 
 
 def town(seed: int, name: str) -> RecursiveLogitProblem:
-    """40 to 80 links, 2 to 5 destinations, three or four weights, 20 to 500 trips."""
+    """30 to 60 links, 2 to 5 destinations, three or four weights, 20 to 200 trips."""
     rng = np.random.default_rng([STREAM, seed])
-    network = generate_town(int(rng.integers(40, 81)), int(rng.integers(2**31)))
+    network = generate_town(int(rng.integers(30, 61)), int(rng.integers(2**31)))
     count = int(rng.integers(2, 6))
     chosen = rng.choice(network.n_links, count, replace=False)
     network = replace(network, destinations={i: chosen[i : i + 1] for i in range(count)})
     choice = RouteChoice(network, np.arange(count))
     names = list(BOUNDS) if rng.random() < 0.5 else list(BOUNDS)[:3]
     reward = turn_reward(choice, feature_weights({name: BOUNDS[name] for name in names}))
-    n_trips = draw_count(rng, 20, 500)
+    n_trips = draw_count(rng, 20, 200)
     for _ in range(TRUTHS):
         truth = rng.uniform(LOWEST, HIGHEST)[: len(names)]
         weights = np.append(truth, np.zeros(len(BOUNDS) - len(names)))
