@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import logging
 import time
 import warnings
 from dataclasses import dataclass
@@ -19,9 +18,12 @@ from boirl.types import FloatArray
 PLAUSIBLE = (0.1, 0.9)
 """Its plausible box within the box, as shares: the posterior may be anywhere."""
 
+MARGIN = 1e-6
+"""By which its box is wider, as it does not evaluate on its bounds."""
+
 LEAST_EVALUATIONS = 10
 NOWHERE = -1e6
-"""Log density of thetas without a policy relative to the first one with, as it takes no infinity."""
+"""Log density of thetas without a policy which it cannot do without."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +46,7 @@ def run(problem: Problem[Any], evaluations: int, seed: int, n_samples: int) -> V
     Args:
         problem: With a uniform prior over its box.
         evaluations: At least 10, which is its initial design.
-        seed: Of start and algorithm. NumPy's global generator, which it draws from, is restored.
+        seed: Of start and algorithm.
         n_samples: Draws from the fitted posterior.
     """
     if evaluations < LEAST_EVALUATIONS:
@@ -66,30 +68,20 @@ def run(problem: Problem[Any], evaluations: int, seed: int, n_samples: int) -> V
     start = qmc.Sobol(dimension, rng=np.random.default_rng(seed)).random(1)
     ones = np.ones((1, dimension))
     began = time.perf_counter()
-    kept = np.random.get_state()  # noqa: NPY002
-    logging.getLogger("VBMC").setLevel(logging.ERROR)
-    try:
-        np.random.seed(seed % 2**32)  # noqa: NPY002
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            vbmc = VBMC(
-                log_density,
-                np.clip(start, *PLAUSIBLE),
-                0.0 * ones - 1e-6,
-                ones + 1e-6,
-                PLAUSIBLE[0] * ones,
-                PLAUSIBLE[1] * ones,
-                options={
-                    "max_fun_evals": evaluations,
-                    "display": "off",
-                    "fun_evals_start": LEAST_EVALUATIONS,
-                    "min_fun_evals": 0,
-                },
-            )
-            fitted, _ = vbmc.optimize()
-            drawn, _ = fitted.sample(n_samples)
-    finally:
-        np.random.set_state(kept)  # noqa: NPY002
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        vbmc = VBMC(
+            log_density,
+            np.clip(start, *PLAUSIBLE),
+            -MARGIN * ones,
+            (1.0 + MARGIN) * ones,
+            PLAUSIBLE[0] * ones,
+            PLAUSIBLE[1] * ones,
+            options={"max_fun_evals": evaluations, "display": "off"},
+            seed=seed,
+        )
+        fitted, _ = vbmc.optimize()
+        drawn, _ = fitted.sample(n_samples)
     seconds = time.perf_counter() - began
     samples = box.from_unit(np.clip(np.asarray(drawn, dtype=np.float64), 0.0, 1.0))
     return VariationalFit(np.array(seen), samples, seconds)
