@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import io
 import time
 import warnings
 from dataclasses import dataclass
@@ -68,11 +70,12 @@ def run(problem: Problem[Any], evaluations: int, seed: int, n_samples: int) -> V
     start = qmc.Sobol(dimension, rng=np.random.default_rng(seed)).random(1)
     ones = np.ones((1, dimension))
     began = time.perf_counter()
-    with warnings.catch_warnings():
+    # Its remarks on convergence go to standard output; the measures say the same.
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         vbmc = VBMC(
             log_density,
-            np.clip(start, *PLAUSIBLE),
+            PLAUSIBLE[0] + MARGIN + (PLAUSIBLE[1] - PLAUSIBLE[0] - 2.0 * MARGIN) * start,
             -MARGIN * ones,
             (1.0 + MARGIN) * ones,
             PLAUSIBLE[0] * ones,
