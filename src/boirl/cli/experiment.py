@@ -21,8 +21,8 @@ def experiment(
         typer.Argument(
             help="baselines (paper, Table 1), gridworld-efficiency, gridworld-set, "
             "birl-posterior, shaping, many-parameters, borlange-search, borlange-set, "
-            "borlange-trips, maze-search, maze-noise, fetch-search, fetch-solvers or suite (problems "
-            "that nobody tuned for, see docs/suite.md)."
+            "borlange-trips, maze-search, maze-noise, fetch-search, fetch-solvers or "
+            "suite (problems that nobody tuned for)."
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder for the results.")],
@@ -106,7 +106,11 @@ def _seeds(text: str | None, trials: int | None) -> list[int] | None:
     found: list[int] = []
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
-        if not first.isdigit() or (dash and not last.isdigit()) or (dash and int(last) < int(first)):
+        if (
+            not first.isdigit()
+            or (dash and not last.isdigit())
+            or (dash and int(last) < int(first))
+        ):
             raise InvalidInputError(
                 f"--seeds is {text!r}; expected numbers or ranges such as 100-119 or 3,7,12"
             )

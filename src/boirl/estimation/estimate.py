@@ -139,11 +139,11 @@ class Estimate:
             else:
                 shown = f"{'not determined':>16}" if np.isinf(error) else f"{'unknown':>14}"
             lines.append(f"{name:>{width}}{value:>14.6g}{shown}")
-        for direction in self.flat_directions:
-            lines.append(
-                f"not determined: {direction}; changing {_listed(direction, self.names)} changes "
-                f"the log-likelihood by {abs(direction.rise):.2g}"
-            )
+        lines += [
+            f"not determined: {direction}; changing {_listed(direction, self.names)} changes "
+            f"the log-likelihood by {abs(direction.rise):.2g}"
+            for direction in self.flat_directions
+        ]
         if not self.converged:
             lines.append("the best descent had not converged: increase the number of steps")
         return "\n".join(lines)
@@ -151,7 +151,9 @@ class Estimate:
 
 def _listed(direction: FlatDirection, names: tuple[str, ...]) -> str:
     """The changes of the parameters of a direction."""
-    return ", ".join(f"{name} by {direction.change[names.index(name)]:.3g}" for name in direction.names)
+    return ", ".join(
+        f"{name} by {direction.change[names.index(name)]:.3g}" for name in direction.names
+    )
 
 
 def maximum_likelihood(

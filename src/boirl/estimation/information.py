@@ -1,4 +1,4 @@
-"""How sharply the demonstrations determine an optimum: observed information and its flat directions.
+"""How sharply demonstrations determine an optimum: observed information, flat directions.
 
 The observed information is the Hessian of the total NLL (that of all demonstrations), by central
 differences of exact gradients. Its inverse is the covariance of the estimate. A direction in which
@@ -108,9 +108,7 @@ def _direction(value: float, vector: FloatArray, free: np.ndarray, box: Box) -> 
     largest = vector[np.abs(vector).argmax()]
     scaled = np.zeros(box.dimension)
     scaled[free] = vector / largest
-    names = tuple(
-        name for name, part in zip(box.names, scaled, strict=True) if abs(part) >= PART
-    )
+    names = tuple(name for name, part in zip(box.names, scaled, strict=True) if abs(part) >= PART)
     return FlatDirection(scaled * (box.high - box.low), names, 0.5 * value / float(largest**2))
 
 
@@ -126,9 +124,7 @@ def unit_hessian(objective: Objective, unit: FloatArray, gradient: FloatArray) -
     return symmetric
 
 
-def _row(
-    objective: Objective, unit: FloatArray, gradient: FloatArray, column: int
-) -> FloatArray:
+def _row(objective: Objective, unit: FloatArray, gradient: FloatArray, column: int) -> FloatArray:
     step = STEP
     for _ in range(SHORTENINGS):
         sides = [_neighbour(objective, unit, column, sign * step) for sign in (1.0, -1.0)]

@@ -87,8 +87,6 @@ def explained_problem(
     return TabularProblem(mdp, reward, shown, solver, horizon=horizon, name=name)
 
 
-def table_solution(
-    mdp: TabularMDP, solver: TabularSolver, rewards: FloatArray
-) -> TabularPolicy:
+def table_solution(mdp: TabularMDP, solver: TabularSolver, rewards: FloatArray) -> TabularPolicy:
     """The policy of a table of rewards on states, `S`."""
     return solver.solve(mdp, rewards[:, None])

@@ -53,7 +53,7 @@ def linear(
     rng = np.random.default_rng([STREAM, seed, *parameters, deterministic])
     mdp = random_mdp(rng, deterministic)
     dimension = int(rng.integers(parameters[0], parameters[1] + 1))
-    shape = (mdp.n_states, dimension)
+    shape: tuple[int, ...] = (mdp.n_states, dimension)
     if rng.random() < 0.3:
         shape = (mdp.n_states, mdp.n_actions, dimension)
     features = rng.standard_normal(shape)
@@ -123,4 +123,3 @@ def _shown(
     solver = TabularSolver(operator_of(seed), float(rng.choice([0.5, 1.0, 2.0])))
     count, horizon = draw_count(rng, 10, 500), int(rng.integers(4, 16))
     return demonstrated_problem(mdp, reward, solver, rng, count, horizon, f"{name}-{seed}")
-

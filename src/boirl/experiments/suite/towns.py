@@ -61,8 +61,5 @@ def _finished(trips: Demonstrations, end: IntArray | int) -> Demonstrations:
     lengths = (following == end).argmax(axis=1) + 1
     done = np.flatnonzero((following == end).any(axis=1))
     return Demonstrations.from_trajectories(
-        [
-            (np.append(states[i, : lengths[i]], end), actions[i, : lengths[i]])
-            for i in done
-        ]
+        [(np.append(states[i, : lengths[i]], end), actions[i, : lengths[i]]) for i in done]
     )
