@@ -99,6 +99,8 @@ def profile_end(
                 outside, is_open = distance, False
             slope = side * n * float(end.gradient[column]) / max(root, 1e-300)
             ahead = distance + (goal - root) / slope if slope > 0.0 else np.inf
+            # Where the profile has hardly risen, its slope says little.
+            ahead = ahead if root >= 0.5 * goal else max(ahead, 2.0 * distance)
             distance = _within(ahead, inside, outside, furthest)
         if np.isfinite(outside) and outside - inside <= PRECISION * outside:
             break
