@@ -63,8 +63,10 @@ def test_points_without_a_value_shorten_steps_and_never_end_a_descent():
     """The minimum is a thousandth from the border of a half-space without values."""
 
     def objective(point):
-        return None if point.sum() > 1.001 else quadratic(np.full(2, 0.5), np.array([1.0, 50.0]))(
-            point
+        return (
+            None
+            if point.sum() > 1.001
+            else quadratic(np.full(2, 0.5), np.array([1.0, 50.0]))(point)
         )
 
     count, calls = counted(objective)

@@ -72,25 +72,26 @@ class ExactReference:
     def variation(self, samples: FloatArray) -> float:
         """Mean marginal total variation between samples, `n x d`, and the posterior.
 
-        Each marginal is cut into 20 bins that are equally probable. The mean of what is found
-        against either half of the chains, as in `noise`.
+        Each marginal is cut into 20 bins that are equally probable.
         """
-        return float(np.mean([self._to(half, samples) for half in self.halves]))
+        whole = self.samples
+        inner = np.quantile(whole, np.arange(1, BINS) / BINS, axis=0)
+        columns = zip(inner.T, whole.T, samples.T, strict=True)
+        return float(np.mean([_variation(*column) for column in columns]))
 
     def noise(self, n: int, seed: int = 0) -> float:
-        """The mean of `variation` of `n` exact draws: those from one half against the other."""
-        rng = np.random.default_rng(seed)
-        one, other = self.halves
-        found = []
-        for _ in range(NOISE_DRAWS):
-            for half, rest in ((one, other), (other, one)):
-                found.append(self._to(half, rest[rng.integers(len(rest), size=n)]))
-        return float(np.mean(found))
+        """The `variation` to expect of `n` independent exact draws.
 
-    def _to(self, half: FloatArray, samples: FloatArray) -> float:
-        inner = np.quantile(self.samples, np.arange(1, BINS) / BINS, axis=0)
-        columns = zip(inner.T, half.T, samples.T, strict=True)
-        return float(np.mean([_variation(*column) for column in columns]))
+        That of draws from one half of the chains: a half differs from the whole by as much, in
+        expectation, as the whole differs from the truth.
+        """
+        rng = np.random.default_rng(seed)
+        drawn = [
+            half[rng.integers(len(half), size=n)]
+            for half in self.halves
+            for _ in range(NOISE_DRAWS)
+        ]
+        return float(np.mean([self.variation(samples) for samples in drawn]))
 
 
 def marginal_shares(edges: FloatArray, values: FloatArray) -> FloatArray:
