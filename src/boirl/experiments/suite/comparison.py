@@ -156,7 +156,7 @@ EXPERIMENT = Experiment(
     COLUMNS,
     tiny={
         "methods": ["search", "maxent"],
-        "seeds": [1000],
+        "seeds": [1002],
         "evaluations": 6,
         "problems": ["mdp-few"],
         "reference_options": {"least_effective": 50.0, "most_rounds": 1, "particles": 64},

@@ -26,7 +26,7 @@ def frozen_lake(seed: int, name: str) -> TabularProblem:
     """Goal, holes and steps; 4 x 4 or 8 x 8, slippery or not."""
     rng = np.random.default_rng([STREAM, seed])
     size, slippery = str(rng.choice(["4x4", "8x8"])), bool(rng.random() < 0.7)
-    env = _make("FrozenLake-v1", map_name=size, is_slippery=slippery)
+    env = _make("FrozenLake", map_name=size, is_slippery=slippery)
     letters = np.array(env.unwrapped.desc).ravel().astype(str)
     kinds = np.stack([letters == "G", letters == "H"], axis=1).astype(np.float64)
     bounds = {"goal": (0.0, 10.0), "hole": (-10.0, 0.0), "step": (-2.0, 0.0)}
@@ -36,7 +36,7 @@ def frozen_lake(seed: int, name: str) -> TabularProblem:
 def cliff_walking(seed: int, name: str) -> TabularProblem:
     """Goal, cells beside the cliff and steps; falling leads back to the start."""
     rng = np.random.default_rng([STREAM, seed, 1])
-    env = _make("CliffWalking-v1")
+    env = _make("CliffWalking")
     rows, columns = np.divmod(np.arange(48), 12)
     inner = (columns > 0) & (columns < 11)
     kinds = np.stack([np.arange(48) == 47, (rows == 2) & inner], axis=1).astype(np.float64)
@@ -45,9 +45,9 @@ def cliff_walking(seed: int, name: str) -> TabularProblem:
 
 
 def taxi(seed: int, name: str) -> TabularProblem:
-    """Delivering, having the passenger aboard and steps, over 501 states."""
+    """Delivering, having the passenger aboard and steps, over 500 states."""
     rng = np.random.default_rng([STREAM, seed, 2])
-    env = _make("Taxi-v3")
+    env = _make("Taxi")
     # A state is ((row * 5 + column) * 5 + passenger) * 4 + destination; passenger 4 is aboard.
     aboard = (np.arange(500) // 4) % 5 == 4
     kinds = np.zeros((500, 2))
@@ -57,6 +57,7 @@ def taxi(seed: int, name: str) -> TabularProblem:
 
 
 def _make(environment: str, **options: Any) -> Any:
+    """The latest version of an environment that is installed."""
     if not hasattr(TabularMDP, "from_gymnasium"):
         raise InvalidInputError(
             f"{environment} needs TabularMDP.from_gymnasium, which this version does not have; "
@@ -69,7 +70,9 @@ def _make(environment: str, **options: Any) -> Any:
             f"{environment} needs Gymnasium; install boirl[rl], or choose other problems with "
             "--problem"
         ) from None
-    return gymnasium.make(environment, **options)
+    versions = [name for name in gymnasium.registry if name.startswith(f"{environment}-v")]
+    latest = max(versions, key=lambda name: int(name.rpartition("-v")[2]))
+    return gymnasium.make(latest, **options)
 
 
 def _problem(
