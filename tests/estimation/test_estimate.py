@@ -1,6 +1,7 @@
 """Maximum likelihood: properties, then numbers that others computed from the same data."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,7 @@ def bus_problem(gamma, bounds):
     features = np.zeros((n_states, 2, 2))
     features[:, 0, 0] = -0.001 * np.arange(n_states)
     features[:, 1, 1] = -1.0
-    records = {}
+    records: dict[str, list[tuple[int, int]]] = {}
     with BUSES.open() as file:
         for row in csv.DictReader(file):
             if row["group"] == "4":
@@ -132,6 +133,16 @@ def test_a_constant_that_changes_nothing_is_not_hidden(random_problem):
     assert (interval.low, interval.high) == (-2.0, 2.0)
     assert interval.open_low
     assert interval.open_high
+
+
+def test_prices_that_all_rise_together_are_named_and_can_be_cured():
+    problem = boirl.load_problem("terrain")
+    found = boirl.maximum_likelihood(problem, starts=1)
+    assert len(found.flat_directions[0].names) == 20
+    assert "16 others together; changing terrain1 by 2" in str(found)
+    held = replace(problem, reward=problem.reward.fix(terrain1=0.0), truth=None)
+    again = boirl.maximum_likelihood(held, starts=1)
+    assert again.nll >= found.nll - 1e-9
 
 
 def test_a_parameter_on_its_bound_is_named(random_problem, estimate):

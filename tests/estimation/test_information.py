@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from boirl.estimation.information import observed_information, unit_hessian
+from boirl.estimation.information import FlatDirection, observed_information, unit_hessian
 from boirl.types import Box
 
 BOX = Box(("a", "b"), np.array([0.0, -1.0]), np.array([2.0, 3.0]))
@@ -80,3 +80,9 @@ def test_nothing_is_made_up_where_no_neighbour_has_a_value():
     found = information(None, objective=alone)
     assert np.isnan(found.hessian).all()
     assert np.isnan(found.covariance).all()
+
+
+def test_long_directions_are_shortened_when_printed():
+    names = tuple(f"w{number}" for number in range(20))
+    direction = FlatDirection(np.ones(20), names, 0.0)
+    assert str(direction) == "w0, w1, w2, w3 and 16 others together"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from boirl.errors import InvalidInputError
-from boirl.estimation.information import FlatDirection, observed_information
+from boirl.estimation.information import SHOWN, FlatDirection, observed_information
 from boirl.estimation.optimum import CountedNll, find_optimum
 from boirl.estimation.profile import ProfileInterval, profile_end
 from boirl.problem import Problem
@@ -141,7 +141,7 @@ class Estimate:
             lines.append(f"{name:>{width}}{value:>14.6g}{shown}")
         lines += [
             f"not determined: {direction}; changing {_listed(direction, self.names)} changes "
-            f"the log-likelihood by {abs(direction.rise):.2g}"
+            f"the log-likelihood by {abs(direction.rise):.1g}{_advice(direction)}"
             for direction in self.flat_directions
         ]
         if not self.converged:
@@ -150,10 +150,14 @@ class Estimate:
 
 
 def _listed(direction: FlatDirection, names: tuple[str, ...]) -> str:
-    """The changes of the parameters of a direction."""
-    return ", ".join(
-        f"{name} by {direction.change[names.index(name)]:.3g}" for name in direction.names
-    )
+    """The changes of the first parameters of a direction."""
+    chosen = direction.names[:SHOWN]
+    listed = [f"{name} by {direction.change[names.index(name)]:.3g}" for name in chosen]
+    return ", ".join([*listed, "..."] if len(direction.names) > SHOWN else listed)
+
+
+def _advice(direction: FlatDirection) -> str:
+    return " (fix one of them to compare the others)" if len(direction.names) > 1 else ""
 
 
 def maximum_likelihood(

@@ -26,6 +26,9 @@ standard error is then as wide as the box."""
 PART = 0.05
 """Share of a flat direction from which on it involves a parameter."""
 
+SHOWN = 4
+"""Parameters of a direction that are listed by name when it is printed."""
+
 EDGE = 1e-9
 """Share of the box within which a parameter counts as on its bound."""
 
@@ -45,7 +48,12 @@ class FlatDirection:
     rise: float
 
     def __str__(self) -> str:
-        return f"{' and '.join(self.names)} together" if len(self.names) > 1 else self.names[0]
+        if len(self.names) == 1:
+            return self.names[0]
+        shown = list(self.names[:SHOWN])
+        left = len(self.names) - len(shown)
+        parts = [*shown, f"{left} others"] if left else shown
+        return f"{', '.join(parts[:-1])} and {parts[-1]} together"
 
 
 @dataclass(frozen=True, eq=False)

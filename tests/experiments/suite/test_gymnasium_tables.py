@@ -1,6 +1,7 @@
 """FrozenLake, CliffWalking and Taxi; and what is said where they cannot be built."""
 
 import builtins
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,7 +40,7 @@ def test_a_missing_gymnasium_is_named(name, monkeypatch):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_first_parameter_is_paid_for_the_end(name):
     pytest.importorskip("gymnasium", reason="needs the extra boirl[rl]")
-    problem = suite_problem(name, 1000)
+    problem: Any = suite_problem(name, 1000)
     theta = np.zeros((1, 3))
     theta[0, 0] = 1.0
     rewards = problem.mdp.expected_rewards(problem.reward, theta)[0]

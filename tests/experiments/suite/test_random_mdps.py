@@ -1,5 +1,7 @@
 """Random dynamics and rewards."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -23,7 +25,7 @@ def test_dynamics_may_be_deterministic():
 
 
 def test_settings_vary_with_the_seed():
-    problems = [suite_problem("mdp-many", seed) for seed in range(1000, 1012)]
+    problems: list[Any] = [suite_problem("mdp-many", seed) for seed in range(1000, 1012)]
     assert {problem.box.dimension for problem in problems} >= {7, 8, 9}
     assert {problem.solver.bellman for problem in problems} == {"max", "boltzmann", "logsumexp"}
     assert {problem.solver.inverse_temperature for problem in problems} == {0.5, 1.0, 2.0}
@@ -39,7 +41,7 @@ def test_with_odd_seeds_the_logistic_reward_has_a_translation_that_changes_nothi
 
 def test_networks_and_products_are_not_linear():
     for name in ("mdp-network", "mdp-products"):
-        problem = suite_problem(name, 1000)
+        problem: Any = suite_problem(name, 1000)
         box = problem.box
         ends = np.stack([box.low, box.high, 0.5 * (box.low + box.high)])
         rewards = problem.mdp.expected_rewards(problem.reward, ends)

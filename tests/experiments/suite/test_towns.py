@@ -1,5 +1,7 @@
 """Trips through generated towns."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from boirl.experiments.suite.catalogue import suite_problem
 
 @pytest.mark.parametrize("seed", range(1000, 1004))
 def test_trips_end_at_their_destinations_and_part_of_the_box_diverges(seed):
-    problem = suite_problem("town", seed)
+    problem: Any = suite_problem("town", seed)
     last = np.cumsum(problem.demonstrations.lengths) - 1
     assert (problem.demonstrations.next_states[last] == problem.choice.end).all()
     assert 2 <= len(problem.choice.destinations) <= 5

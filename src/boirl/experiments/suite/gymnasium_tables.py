@@ -89,12 +89,13 @@ def _problem(
 
     A terminal state that the table does not number has the first feature alone.
     """
-    mdp: TabularMDP = TabularMDP.from_gymnasium(env, gamma=gamma)  # type: ignore[attr-defined]
+    tables: Any = TabularMDP
+    mdp = tables.from_gymnasium(env, gamma=gamma)
     entered = np.zeros((mdp.n_states, kinds.shape[1]))
     entered[: len(kinds)] = kinds
     entered[len(kinds) :, 0] = 1.0
     if not entered[:, 0].any():
-        entered[np.asarray(mdp.terminal), 0] = 1.0  # type: ignore[attr-defined]
+        entered[np.asarray(mdp.terminal), 0] = 1.0
     reward = LinearReward(partial(_entered, entered), bounds, "transition")
     solver = TabularSolver(operator_of(seed), method="sweeps", tolerance=1e-10)
     count, horizon = draw_count(rng, 10, most), 30
