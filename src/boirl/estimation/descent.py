@@ -165,7 +165,7 @@ def _updated(curvature: FloatArray | None, step: FloatArray, change: FloatArray)
     """Damped BFGS update by a step and the change of the gradient over it, `d` each."""
     if curvature is None:
         product = float(step @ change)
-        scale = float(change @ change) / product if product > 0.0 else 1.0
+        scale = product / float(step @ step) if product > 0.0 else 1.0
         curvature = max(scale, 1e-12) * np.eye(len(step))
     bent = curvature @ step
     modelled = float(step @ bent)
