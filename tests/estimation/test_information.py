@@ -36,10 +36,19 @@ def test_the_inverse_of_the_total_hessian_is_the_covariance_in_theta():
 
 
 def test_a_parameter_on_a_bound_is_named_and_the_others_hold_given_it():
-    found = information([[3.0, 1.0], [1.0, 2.0]], unit=(0.0, 0.5))
+    pressed = bowl(np.array([[3.0, 0.0], [0.0, 2.0]]), np.array([-0.1, 0.5]))
+    found = information(None, unit=(0.0, 0.5), objective=pressed)
     assert found.on_bound == ("a",)
     assert np.isnan(found.covariance[0]).all()
     assert found.covariance[1, 1] == pytest.approx(16.0 / 200.0, rel=1e-3)
+
+
+def test_a_parameter_that_is_on_a_bound_by_chance_is_not_held_there():
+    found = information([[3.0, 1.0], [1.0, 2.0]], unit=(0.0, 0.5))
+    assert found.on_bound == ()
+    widths = BOX.high - BOX.low
+    exact = np.linalg.inv(100 * np.array([[3.0, 1.0], [1.0, 2.0]])) * np.outer(widths, widths)
+    np.testing.assert_allclose(found.covariance, exact, rtol=1e-3)
 
 
 def test_a_direction_that_changes_nothing_is_named():

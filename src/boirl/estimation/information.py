@@ -32,6 +32,9 @@ SHOWN = 4
 EDGE = 1e-9
 """Share of the box within which a parameter counts as on its bound."""
 
+PRESSING = 1e-2
+"""Slope of the total NLL, per width of the box, from which on a bound holds a parameter."""
+
 
 @dataclass(frozen=True, eq=False)
 class FlatDirection:
@@ -89,7 +92,8 @@ def observed_information(
     """
     hessian = n * unit_hessian(objective, unit, gradient)
     widths = box.high - box.low
-    bound = (unit <= EDGE) | (unit >= 1.0 - EDGE)
+    # On a bound by chance, as along a flat direction, is not held there.
+    bound = ((unit <= EDGE) | (unit >= 1.0 - EDGE)) & (n * np.abs(gradient) > PRESSING)
     free = np.flatnonzero(~bound)
     covariance = np.full((len(unit), len(unit)), np.nan)
     flat: list[FlatDirection] = []
