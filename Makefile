@@ -4,6 +4,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 # The Borlange data: a folder, or empty for the cache that `boirl data` fills.
 DATA ?= $(wildcard ../shared/borlange)
+# The records of bus engines, a CSV file, or empty.
+BUS ?= $(wildcard ../shared/data/rust_bus/buses.csv)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # What a search needs, and what tests and reinforcement learning need beyond that.
 INSTALLED := .venv/.installed
@@ -59,7 +61,8 @@ format: $(COMPLETE)
 bench: $(COMPLETE)
 	$(BIN)/python benchmarks/gridworld_speed.py --out results/bench
 	$(BIN)/python benchmarks/roads_speed.py --out results/bench $(if $(DATA),--data $(DATA))
-	$(BIN)/python benchmarks/roads_growth.py --out results/bench
+	$(BIN)/python benchmarks/growth.py --out results/bench
+	$(BIN)/python benchmarks/solver_speed.py --out results/bench $(if $(BUS),--bus $(BUS))
 
 experiments: $(INSTALLED)
 	$(BIN)/boirl experiment gridworld-efficiency --trials 50 --out results/gridworld-efficiency

@@ -46,7 +46,8 @@ def _random_mdp(
     start = rng.dirichlet(np.ones(n_states))
     if deterministic:
         table = rng.integers(n_states, size=(n_states, n_actions))
-        return TabularMDP.from_next_states(table, gamma, start)
+        stays = (table == np.arange(n_states)[:, None]).all(axis=1)
+        return TabularMDP.from_next_states(table, gamma, start, endless=stays)
     probabilities = rng.dirichlet(np.ones(n_states), size=(n_states, n_actions))
     return TabularMDP.from_probabilities(probabilities, gamma, start)
 

@@ -47,7 +47,13 @@ def test_the_example_in_an_environment_finds_the_place():
 
 @pytest.mark.parametrize(
     ("page", "program"),
-    [("README.md", "own_problem.py"), ("docs/model_free.md", "own_environment.py")],
+    [
+        ("README.md", "own_problem.py"),
+        ("docs/model_free.md", "own_environment.py"),
+        ("docs/tables.md", "frozen_lake.py"),
+        ("docs/tables.md", "cliff_walking.py"),
+        ("docs/tables.md", "taxi.py"),
+    ],
 )
 def test_the_documentation_shows_the_example(page, program):
     text = (REPOSITORY / page).read_text()
@@ -56,6 +62,18 @@ def test_the_documentation_shows_the_example(page, program):
     assert [line for line in shown.splitlines() if line] == [
         line for line in code.splitlines() if line
     ]
+
+
+@pytest.mark.parametrize("name", ["frozen_lake", "cliff_walking", "taxi"])
+def test_toy_text_environments_take_twelve_lines(name, capsys):
+    pytest.importorskip("gymnasium")
+    path = EXAMPLES / f"{name}.py"
+    code = path.read_text().split('"""', 2)[2]
+    assert len([line for line in code.splitlines() if line.strip()]) <= 12
+    names = runpy.run_path(str(path))
+    assert capsys.readouterr().out == f"{names['found']}\n"
+    problem = names["problem"]
+    assert names["found"].best_nll <= 1.1 * problem.nll(names["truth"])
 
 
 def test_the_program_for_an_own_environment_is_short():

@@ -17,6 +17,7 @@ __version__ = "0.2.0"
 _HOMES = {
     "CallableReward": "rewards",
     "Demonstrations": "demonstrations",
+    "Estimate": "estimation",
     "Evaluation": "evaluation",
     "GymProblem": "problem.simulated",
     "GymSimulator": "environments.gym_simulator",
@@ -46,6 +47,7 @@ _HOMES = {
     "load_problem": "problem",
     "load_result": "results",
     "load_road_network": "domains.roads.files",
+    "maximum_likelihood": "estimation",
     "recursive_logit_problem": "domains.roads.recursive_logit",
     "road_problem": "domains.roads.problem",
     "baselines": "",
@@ -53,6 +55,7 @@ _HOMES = {
     "drawing": "",
     "environments": "",
     "errors": "",
+    "estimation": "",
     "experiments": "",
     "metrics": "",
     "policies": "",
@@ -74,6 +77,7 @@ if TYPE_CHECKING:
         drawing,
         environments,
         errors,
+        estimation,
         experiments,
         metrics,
         policies,
@@ -91,6 +95,7 @@ if TYPE_CHECKING:
     from boirl.domains.roads.town import generate_town
     from boirl.environments import TabularMDP
     from boirl.environments.gym_simulator import GymSimulator
+    from boirl.estimation import Estimate, maximum_likelihood
     from boirl.evaluation import Evaluation
     from boirl.policies import TabularSolver
     from boirl.policies.ppo import VectorPPO

@@ -9,6 +9,7 @@ import torch
 import boirl
 from boirl import baselines
 from boirl.errors import InvalidInputError, SolverError
+from boirl.experiments.suite import suite_problem
 from boirl.rewards import CallableReward
 
 
@@ -73,7 +74,7 @@ def change_third_evaluation(problem, monkeypatch, change):
     monkeypatch.setattr(type(problem), "_evaluate", sometimes)
 
 
-def test_a_descent_ends_where_there_is_no_policy(random_problem, monkeypatch):
+def test_a_theta_without_a_policy_shortens_a_step(random_problem, monkeypatch):
     def fail(evaluation):
         raise SolverError("no values")
 
@@ -81,17 +82,29 @@ def test_a_descent_ends_where_there_is_no_policy(random_problem, monkeypatch):
     change_third_evaluation(problem, monkeypatch, fail)
     run = baselines.get("maxent").run(problem, 12, seed=0)
     assert np.flatnonzero(np.isnan(run.nll)).tolist() == [2]
-    assert run.evaluations[2].facts["start"] == 1
-    assert run.evaluations[3].facts["start"] == 2
+    assert [one.facts["start"] for one in run.evaluations[:5]] == [1] * 5
+    assert run.nll[3] < run.nll[1]
 
 
-def test_a_descent_ends_where_the_derivative_does_not_exist(random_problem, monkeypatch):
+def test_a_theta_without_a_derivative_shortens_a_step(random_problem, monkeypatch):
     problem = random_problem(0, "logsumexp")
     change_third_evaluation(problem, monkeypatch, lambda one: replace(one, gradient=None))
     run = baselines.get("maxent").run(problem, 12, seed=0)
     assert np.isfinite(run.nll).all()
-    assert run.evaluations[2].facts["start"] == 1
-    assert run.evaluations[3].facts["start"] == 2
+    assert [one.facts["start"] for one in run.evaluations[:5]] == [1] * 5
+    assert run.nll[3] < run.nll[1]
+
+
+def test_descents_beside_the_border_of_divergence_arrive():
+    problem = suite_problem("town", 1)
+    run = baselines.get("maxent").run(problem, 120, seed=1000)
+    descents = np.array([one.facts["start"] for one in run.evaluations])
+    nll = np.where(np.isnan(run.nll), np.inf, run.nll)
+    ends = [nll[descents == number].min() for number in np.unique(descents)[:-1]]
+    solved = [end for end in ends if np.isfinite(end)]
+    assert np.isnan(run.nll).any()
+    assert len(solved) >= 2
+    np.testing.assert_allclose(solved, run.best_nll, rtol=1e-5)
 
 
 def test_rewards_without_derivatives_are_refused(random_problem):

@@ -27,6 +27,9 @@ def test_the_experiment_writes_its_numbers(command, tmp_path):
     [
         (("table-9",), "there is no experiment 'table-9'"),
         (("gridworld-efficiency", "--problem", "maze"), "takes no problems"),
+        (("suite", "--seeds", "9-7"), "--seeds is '9-7'; expected numbers or ranges"),
+        (("suite", "--seeds", "many"), "--seeds is 'many'; expected numbers or ranges"),
+        (("suite", "--seeds", "3", "--trials", "2"), "give one of them"),
     ],
 )
 def test_wrong_input_is_one_clear_line_and_exit_code_2(command, tmp_path, arguments, message):
@@ -50,3 +53,11 @@ def test_an_unknown_method_is_reported_before_any_trial(command, tmp_path):
     assert (code, out) == (2, "")
     assert errors.splitlines()[-1].startswith("error: there is no method luck; expected some of")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_seeds_are_numbers_and_ranges(command, tmp_path):
+    options = ("--method", "random", "--evaluations", "2", "--out", tmp_path)
+    code, _, errors = command("experiment", "gridworld-efficiency", "--seeds", "7,9-10", *options)
+    assert code == 0, errors
+    rows = json.loads((tmp_path / "trials.json").read_text())
+    assert [row["seed"] for row in rows] == [7, 9, 10]

@@ -262,7 +262,7 @@ def test_any_reward_can_be_solved_for(random_problem):
     problem = random_problem(0, "logsumexp")
     other = LinearReward(np.arange(4.0)[:, None], WEIGHT)
     cold = problem.solve(other, (1.0,))
-    warm = problem.solve(other, (1.0,), warm_start=problem.solve(other, (0.9,)))
+    warm = problem.solve(other, (1.0,), warm_start=problem.solve(other, (1.0 - 1e-9,)))
     np.testing.assert_allclose(warm.log_probabilities, cold.log_probabilities, atol=1e-10)
     assert warm.facts["sweeps"] < cold.facts["sweeps"]
     own = problem.solve(problem.reward, (1.0, -1.0)).log_probabilities

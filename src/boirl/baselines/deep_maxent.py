@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from boirl.baselines.base import Baseline
-from boirl.baselines.learned_reward import LearnedReward, RewardKind, check_kind
+from boirl.baselines.learned_reward import LearnedReward, RewardKind, check_kind, check_stationary
 from boirl.errors import InvalidInputError, SolverError
 from boirl.evaluation import Evaluation
 from boirl.policies.tabular import TabularPolicy, expected_visits
@@ -68,6 +68,7 @@ class DeepMaxEnt(Baseline):
                 f"deep-maxent needs known dynamics on numbered states, which problem "
                 f"{problem.name!r} does not have; use gcl or airl"
             )
+        check_stationary(problem, self.name)
 
     def begin(self, problem: Problem[Any], seed: int) -> _State:
         return _State(*self._start(problem, seed), next_seed=seed + 1)

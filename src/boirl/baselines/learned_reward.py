@@ -39,6 +39,17 @@ def check_environment(problem: Problem[Any], method: str) -> None:
             f"{method} needs a tabular problem or a Gymnasium environment, and problem "
             f"{problem.name!r} is a {type(problem).__name__}"
         )
+    check_stationary(problem, method)
+
+
+def check_stationary(problem: Problem[Any], method: str) -> None:
+    """Refuse problems whose policies depend on the steps left."""
+    if isinstance(problem, TabularProblem) and problem.solver.horizon is not None:
+        raise InvalidInputError(
+            f"{method} knows policies of states alone, and those of problem {problem.name!r} "
+            f"depend on the steps left (horizon {problem.solver.horizon}); leave the solver's "
+            "horizon out, or use maxent or a search"
+        )
 
 
 def state_inputs(problem: Problem[Any]) -> TableInputs | ScaledInputs:

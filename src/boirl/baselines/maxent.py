@@ -9,17 +9,16 @@ by.
 from __future__ import annotations
 
 from collections import deque
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.stats import qmc
 
 from boirl.baselines.base import Baseline
 from boirl.baselines.run import BaselineRun
-from boirl.errors import InvalidInputError, SolverError
+from boirl.errors import InvalidInputError
+from boirl.estimation.descent import descend
 from boirl.evaluation import Evaluation
 from boirl.problem import Problem
 from boirl.results.grouping import group_alike
@@ -39,7 +38,7 @@ class _State:
 
 @dataclass(frozen=True)
 class MaxEnt(Baseline):
-    """One policy and its gradient per iteration; L-BFGS-B within the box, from Sobol points.
+    """One policy and its gradient per step; BFGS within the box, from Sobol points.
 
     Args:
         steps: Iterations of a descent at most.
@@ -77,33 +76,19 @@ class MaxEnt(Baseline):
         return state.waiting.popleft()
 
     def _descend(self, problem: Problem[Any], start: FloatArray, number: int) -> list[Evaluation]:
-        """Every evaluation of a descent; it ends where one fails or has no gradient."""
+        """Every evaluation of a descent. Thetas without a policy or gradient shorten its steps."""
         box = problem.box
         seen: list[Evaluation] = []
-        without_gradient = False
 
-        def nll_and_slope(unit: FloatArray) -> tuple[float, FloatArray]:
+        def nll_and_slope(unit: FloatArray) -> tuple[float, FloatArray] | None:
             evaluation = problem.evaluate(box.from_unit(unit))
             seen.append(replace(evaluation, facts={**evaluation.facts, "start": number}))
-            evaluation.raise_if_failed()
-            if evaluation.gradient is None and (number > 1 or len(seen) > 1):
-                raise SolverError("the derivative does not exist at this theta")
-            if evaluation.gradient is None:
-                nonlocal without_gradient
-                without_gradient = True
-                raise SolverError("there is no gradient")
+            if not evaluation.ok or evaluation.gradient is None:
+                return None
             return evaluation.nll, evaluation.gradient * (box.high - box.low)
 
-        with suppress(SolverError):
-            minimize(
-                nll_and_slope,
-                start,
-                jac=True,
-                method="L-BFGS-B",
-                bounds=[(0.0, 1.0)] * box.dimension,
-                options={"maxiter": self.steps, "ftol": self.tolerance},
-            )
-        if without_gradient and len(seen) == 1:
+        descend(nll_and_slope, start, self.steps, self.tolerance)
+        if number == 1 and len(seen) == 1 and seen[0].ok and seen[0].gradient is None:
             # At the very first theta: not a matter of where it is.
             problem.nll_and_gradient(np.array(seen[0].theta))
         return seen

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from boirl.cli.app import app, console, errors
 from boirl.cli.loading import Data, DemonstrationFile
+from boirl.errors import InvalidInputError
 
 
 @app.command()
@@ -20,13 +21,21 @@ def experiment(
         typer.Argument(
             help="baselines (paper, Table 1), gridworld-efficiency, gridworld-set, "
             "birl-posterior, shaping, many-parameters, borlange-search, borlange-set, "
-            "borlange-trips, maze-search, maze-noise, fetch-search or fetch-solvers."
+            "borlange-trips, maze-search, maze-noise, fetch-search, fetch-solvers or "
+            "suite (problems that nobody tuned for)."
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder for the results.")],
     trials: Annotated[
         int | None,
         typer.Option(min=1, help="Seeds 0 to this number less one.", show_default="2 to 10"),
+    ] = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option(
+            help="Of the trials, such as 100-119 or 3,7,12; in place of --trials.",
+            show_default="100 to 102 for suite",
+        ),
     ] = None,
     evaluations: Annotated[
         int | None,
@@ -42,8 +51,8 @@ def experiment(
     problem: Annotated[
         list[str] | None,
         typer.Option(
-            help="Of baselines: gridworld, 'borlange narrow', 'borlange wide', maze or fetch (may "
-            "be repeated).",
+            help="Of baselines: gridworld, 'borlange narrow', 'borlange wide', maze or fetch; of "
+            "suite: a generator such as mdp-few (may be repeated).",
             show_default="all",
         ),
     ] = None,
@@ -57,7 +66,7 @@ def experiment(
     from boirl.experiments import find_experiment, run_experiment
 
     given = {
-        "seeds": None if trials is None else range(trials),
+        "seeds": _seeds(seeds, trials),
         "evaluations": evaluations,
         "methods": method,
         "problems": problem,
@@ -84,3 +93,26 @@ def experiment(
         table.add_row(*line.values())
     console.print(table)
     console.print(f"written: {out}", markup=False)
+
+
+def _seeds(text: str | None, trials: int | None) -> list[int] | None:
+    """Numbers and ranges of them, separated by commas; or so many from 0 on."""
+    if text is None:
+        return None if trials is None else list(range(trials))
+    if trials is not None:
+        raise InvalidInputError(
+            f"--seeds {text} and --trials {trials} both say which seeds to run; give one of them"
+        )
+    found: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        if (
+            not first.isdigit()
+            or (dash and not last.isdigit())
+            or (dash and int(last) < int(first))
+        ):
+            raise InvalidInputError(
+                f"--seeds is {text!r}; expected numbers or ranges such as 100-119 or 3,7,12"
+            )
+        found.extend(range(int(first), int(last or first) + 1))
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,12 +13,17 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
+from boirl.environments.gymnasium_table import read_table
+from boirl.environments.table_parts import start_distribution, state_numbers, without_rows
 from boirl.errors import InvalidInputError
 from boirl.rewards import RewardFamily, Transitions
 from boirl.rewards.family import DependsOn, as_float64
 from boirl.types import FloatArray, IntArray
 
 ROW_SUM_TOLERANCE = 1e-9
+
+DENSE_SHARE = 0.3
+"""From this share of entries that are not zero on, products with a dense matrix are faster."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,17 +36,29 @@ class TabularMDP:
         n_actions: `A`.
         gamma: Discount in `(0, 1]`.
         start: Distribution of the first state, `S`.
+        terminal: States in which a trajectory ends, by number (or a mask, `S`). No action is
+            taken there and no reward is paid, so that their value is 0; what the dynamics say of
+            them is ignored.
+        endless: Absorbing states that are not terminal on purpose: trajectories go on there,
+            choosing between actions that lead nowhere. Nothing warns of them.
 
-    Most people call `from_next_states` (deterministic) or `from_probabilities` (stochastic).
+    Most people call `from_next_states` (deterministic), `from_probabilities` (stochastic) or
+    `from_gymnasium`.
     """
 
     transition: sp.csr_array
     n_actions: int
     gamma: float
     start: FloatArray
+    terminal: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    endless: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def __repr__(self) -> str:
-        return f"TabularMDP({self.n_states} states, {self.n_actions} actions, gamma {self.gamma:g})"
+        ends = f", {len(self.terminal)} of them terminal" if len(self.terminal) else ""
+        return (
+            f"TabularMDP({self.n_states} states{ends}, {self.n_actions} actions, "
+            f"gamma {self.gamma:g})"
+        )
 
     def __post_init__(self) -> None:
         if not 0.0 < self.gamma <= 1.0:
@@ -52,9 +69,15 @@ class TabularMDP:
                 f"the dynamics have {rows} rows for {n_states} states and {self.n_actions} "
                 f"actions; expected {n_states * self.n_actions}, one row per state-action"
             )
+        for name in ("terminal", "endless"):
+            numbers = state_numbers(getattr(self, name), n_states, name)
+            object.__setattr__(self, name, numbers)
+        ending = np.repeat(self.is_terminal, self.n_actions)
+        if ending.any():
+            object.__setattr__(self, "transition", without_rows(self.transition, ending))
         values = self.transition.data
         sums = self.transition.sum(axis=1)
-        wrong = np.flatnonzero(~(np.abs(sums - 1.0) <= ROW_SUM_TOLERANCE))
+        wrong = np.flatnonzero(~ending & ~(np.abs(sums - 1.0) <= ROW_SUM_TOLERANCE))
         if values.size and not values.min() >= 0.0:
             raise InvalidInputError("the dynamics hold a negative or NaN probability")
         if wrong.size:
@@ -70,12 +93,33 @@ class TabularMDP:
             )
         if self.start.min() < 0.0:
             raise InvalidInputError("the start distribution holds a negative probability")
+        ended = np.flatnonzero(self.is_terminal & (self.start > 0.0))
+        if ended.size:
+            raise InvalidInputError(
+                f"a trajectory starts in the terminal state {ended[0]} with probability "
+                f"{self.start[ended[0]]:g}; expected 0, since no action is taken there"
+            )
 
     @classmethod
     def from_next_states(
-        cls, next_states: ArrayLike, gamma: float, start: ArrayLike | None = None
+        cls,
+        next_states: ArrayLike,
+        gamma: float,
+        start: ArrayLike | None = None,
+        terminal: ArrayLike = (),
+        endless: ArrayLike = (),
     ) -> TabularMDP:
-        """Deterministic dynamics: `next_states[s, a]` is the state after `a` in `s`, `S x A`."""
+        """Deterministic dynamics: `next_states[s, a]` is the state after `a` in `s`, `S x A`.
+
+        Args:
+            next_states: The table.
+            gamma: Discount in `(0, 1]`.
+            start: Distribution of the first state, `S`; by default uniform over all states that
+                are not terminal.
+            terminal: States in which a trajectory ends; their rows of the table are ignored.
+            endless: Absorbing states in which it goes on, choosing between actions that lead
+                nowhere; see `TabularMDP`.
+        """
         table = np.asarray(next_states)
         if table.ndim != 2 or not np.issubdtype(table.dtype, np.integer):
             raise InvalidInputError(
@@ -83,6 +127,10 @@ class TabularMDP:
                 "of whole numbers, S x A"
             )
         n_states, n_actions = table.shape
+        ends = state_numbers(terminal, n_states)
+        # Whatever stands in the row of a terminal state, such as -1, means nothing.
+        table = table.copy()
+        table[ends] = ends[:, None]
         outside = np.argwhere((table < 0) | (table >= n_states))
         if outside.size:
             state, action = outside[0]
@@ -94,15 +142,22 @@ class TabularMDP:
         transition = sp.csr_array(
             (np.ones(rows), table.reshape(-1), np.arange(rows + 1)), shape=(rows, n_states)
         )
-        return cls(transition, n_actions, float(gamma), _distribution(start, n_states))
+        first = start_distribution(start, n_states, ends)
+        return cls(transition, n_actions, float(gamma), first, ends, np.asarray(endless))
 
     @classmethod
     def from_probabilities(
-        cls, probabilities: Any, gamma: float, start: ArrayLike | None = None
+        cls,
+        probabilities: Any,
+        gamma: float,
+        start: ArrayLike | None = None,
+        terminal: ArrayLike = (),
+        endless: ArrayLike = (),
     ) -> TabularMDP:
         """Stochastic dynamics, from an array `S x A x S` or a list of `A` matrices `S x S`.
 
-        The matrices may be sparse.
+        The matrices may be sparse. The other arguments are those of `from_next_states`; rows of
+        terminal states are ignored and may be 0.
         """
         if isinstance(probabilities, Sequence) and all(hasattr(m, "shape") for m in probabilities):
             n_actions, n_states = len(probabilities), probabilities[0].shape[0]
@@ -118,68 +173,149 @@ class TabularMDP:
                 )
             n_states, n_actions = dense.shape[:2]
             transition = sp.csr_array(dense.reshape(-1, n_states))
-        return cls(transition, n_actions, float(gamma), _distribution(start, n_states))
+        ends = state_numbers(terminal, n_states)
+        first = start_distribution(start, n_states, ends)
+        return cls(transition, n_actions, float(gamma), first, ends, np.asarray(endless))
+
+    @classmethod
+    def from_gymnasium(cls, env: Any, gamma: float, start: ArrayLike | None = None) -> TabularMDP:
+        """The dynamics of a Gymnasium environment that has a table `P` of transitions.
+
+        FrozenLake, CliffWalking, Taxi and others, without their rewards. The states in which
+        episodes end are terminal; where an episode may end in a state that it may also pass
+        through, one terminal state is added.
+
+        Args:
+            env: The environment, wrapped or not.
+            gamma: Discount in `(0, 1]`.
+            start: Distribution of the first state, `S`; by default that of the environment.
+        """
+        table = read_table(env)
+        given = table.start if start is None else start
+        first = start_distribution(given, table.transition.shape[1], table.terminal)
+        return cls(table.transition, table.n_actions, float(gamma), first, table.terminal)
 
     @property
     def n_states(self) -> int:
         return int(self.transition.shape[1])
 
     @cached_property
+    def is_terminal(self) -> np.ndarray:
+        """Whether a trajectory ends in each state, `S`."""
+        mask = np.zeros(self.n_states, dtype=bool)
+        mask[self.terminal] = True
+        return mask
+
+    @cached_property
+    def absorbing(self) -> IntArray:
+        """States that no action leaves, which are neither terminal nor endless, by number."""
+        rows = self._rows
+        stays = self.transition.indices == rows // self.n_actions
+        leaves = np.unique(rows[~stays & (self.transition.data > 0.0)] // self.n_actions)
+        declared = np.concatenate([self.terminal, self.endless])
+        return np.setdiff1d(np.setdiff1d(np.arange(self.n_states), declared), leaves)
+
+    @cached_property
+    def always_ends(self) -> bool:
+        """Whether a terminal state can be reached from every state."""
+        steps = self.chain(np.ones((self.n_states, self.n_actions)))
+        reached = self.is_terminal
+        while True:
+            more = reached | (steps @ reached > 0.0)
+            if (more == reached).all():
+                return bool(reached.all())
+            reached = more
+
+    @cached_property
     def next_states(self) -> IntArray | None:
-        """`S x A` where the dynamics are deterministic, else None."""
-        matrix = self.transition
-        one_each = matrix.nnz == matrix.shape[0] and bool((np.diff(matrix.indptr) == 1).all())
-        if not one_each:
+        """`S x A` where the dynamics are deterministic, else None; terminal states stay put."""
+        counts = np.diff(self.transition.indptr).reshape(self.n_states, self.n_actions)
+        live = ~self.is_terminal
+        if not (counts[live] == 1).all():
             return None
-        return matrix.indices.reshape(self.n_states, self.n_actions).astype(np.int64)
+        table = np.tile(np.arange(self.n_states)[:, None], (1, self.n_actions))
+        table[live] = self.transition.indices.reshape(-1, self.n_actions)
+        return table
 
     def expect_next(self, values: FloatArray) -> FloatArray:
-        """Expected value after each state-action: `S x n` to `S x A x n`."""
+        """Expected value after each state-action: `S x n` to `S x A x n`.
+
+        Values of terminal states are to be 0.
+        """
         if self.next_states is not None:
             return np.take(values, self.next_states, axis=0)
-        expected: FloatArray = self.transition @ values
-        return expected.reshape(self.n_states, self.n_actions, -1)
+        matrix = self.transition if self._dense_rows is None else self._dense_rows
+        return (matrix @ values).reshape(self.n_states, self.n_actions, -1)
+
+    def discounted_next(self, values: FloatArray) -> FloatArray:
+        """`gamma` times `expect_next`, without a pass over the result."""
+        if self.next_states is not None:
+            return np.take(self.gamma * values, self.next_states, axis=0)
+        return (self._discounted @ values).reshape(self.n_states, self.n_actions, -1)
+
+    @cached_property
+    def _discounted(self) -> Any:
+        return self.gamma * (self.transition if self._dense_rows is None else self._dense_rows)
+
+    @cached_property
+    def _dense_rows(self) -> FloatArray | None:
+        """The dynamics as a dense matrix, `(S * A) x S`, where few of its entries are zero."""
+        matrix = self.transition
+        return matrix.toarray() if matrix.nnz >= DENSE_SHARE * np.prod(matrix.shape) else None
+
+    @cached_property
+    def dense_by_state(self) -> FloatArray:
+        """The dynamics as a dense array, `S x A x S`; for few states alone."""
+        rows = self.transition.toarray() if self._dense_rows is None else self._dense_rows
+        return rows.reshape(self.n_states, self.n_actions, self.n_states)
+
+    @cached_property
+    def _rows(self) -> IntArray:
+        """The state-action, `s * A + a`, of every possible step `s, a, s'`."""
+        return np.repeat(np.arange(self.transition.shape[0]), np.diff(self.transition.indptr))
 
     def chain(self, weights: FloatArray) -> sp.csc_array:
         """Distributions after the actions in each state, summed by weights `S x A`: `S x S`.
 
-        With the probabilities of a policy as weights, this is its Markov chain.
+        With the probabilities of a policy as weights, this is its Markov chain. It leaves no
+        terminal state.
         """
-        entries = self.transition.tocoo()
-        rows, columns = entries.coords
-        flow = weights.reshape(-1)[rows] * entries.data
+        flow = weights.reshape(-1)[self._rows] * self.transition.data
         shape = (self.n_states, self.n_states)
-        return sp.csc_array((flow, (rows // self.n_actions, columns)), shape=shape)
+        places = (self._rows // self.n_actions, self.transition.indices)
+        return sp.csc_array((flow, places), shape=shape)
 
     def expected_rewards(self, reward: RewardFamily, thetas: FloatArray) -> FloatArray:
-        """Expected reward of every state-action, `n x S x A`, or `n x S x 1` on states alone."""
+        """Expected reward of every state-action, `n x S x A`, or `n x S x 1` on states alone.
+
+        Terminal states pay nothing.
+        """
         theta = as_float64(thetas)
         with torch.no_grad():
             return np.ascontiguousarray(self._expected(reward, theta))
 
     def _expected(self, reward: RewardFamily, theta: Tensor) -> FloatArray:
         rewards = reward(theta, self.paid_transitions(reward.depends_on)).numpy()
-        if reward.depends_on == "state":
-            return rewards[..., None]
         if reward.depends_on == "transition":
             matrix = self.transition
             entries = (matrix.data, np.arange(matrix.nnz), matrix.indptr)
             rewards = (sp.csr_array(entries, (matrix.shape[0], matrix.nnz)) @ rewards.T).T
-        return rewards.reshape(len(theta), self.n_states, self.n_actions)
+        width = 1 if reward.depends_on == "state" else self.n_actions
+        tables = rewards.reshape(len(theta), self.n_states, width)
+        if self.terminal.size:
+            tables = tables.copy()
+            tables[:, self.terminal] = 0.0
+        return tables
 
     def paid_transitions(self, depends_on: DependsOn) -> Transitions:
         """All transitions that a reward may pay for, each once, `T`."""
         states = np.arange(self.n_states)
         if depends_on == "state":
             return Transitions(states)
-        rows = np.arange(self.transition.shape[0])
         if depends_on == "transition":
-            rows = np.repeat(rows, np.diff(self.transition.indptr))
-            return Transitions(
-                rows // self.n_actions,
-                rows % self.n_actions,
-                self.transition.indices.astype(np.int64),
-            )
+            following = self.transition.indices.astype(np.int64)
+            return Transitions(self._rows // self.n_actions, self._rows % self.n_actions, following)
+        rows = np.arange(self.transition.shape[0])
         return Transitions(rows // self.n_actions, rows % self.n_actions)
 
     def slopes_by_transition(self, slopes: FloatArray, depends_on: DependsOn) -> FloatArray:
@@ -210,12 +346,5 @@ class TabularMDP:
         matrix = self.transition
         total = np.cumsum(matrix.data)
         before = np.concatenate([[0.0], total])[matrix.indptr[:-1]]
-        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-        within = np.clip(total - before[rows], 0.0, 1.0)
-        return rows + within
-
-
-def _distribution(start: ArrayLike | None, n_states: int) -> FloatArray:
-    if start is None:
-        return np.full(n_states, 1.0 / n_states)
-    return np.array(start, dtype=np.float64)
+        within = np.clip(total - before[self._rows], 0.0, 1.0)
+        return self._rows + within

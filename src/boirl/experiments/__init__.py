@@ -21,6 +21,7 @@ from boirl.experiments import (
     maze_search,
     reward_set,
     shaping,
+    suite,
 )
 from boirl.experiments.trials import Experiment
 
@@ -38,6 +39,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "fetch-solvers": fetch_solvers.EXPERIMENT,
     "maze-search": maze_search.EXPERIMENT,
     "maze-noise": maze_noise.EXPERIMENT,
+    "suite": suite.EXPERIMENT,
 }
 
 

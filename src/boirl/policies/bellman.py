@@ -1,48 +1,36 @@
-"""Fixed points of three Bellman operators, for a batch of rewards at once.
+"""Solvers of Bellman equations on finitely many states: from a reward table to its policy.
 
-With `Q = r + gamma E[V(s')]` and inverse temperature `beta`, the operators are
-
-- `max`: `V = max_a Q`, the optimal values; the policy is a softmax on top of them;
-- `boltzmann`: `V = sum_a pi(a) Q` with `pi = softmax(beta Q)`. It is not a contraction and may
-  have several fixed points, or sweeps that never settle;
-- `logsumexp`: `V = log sum_a exp(beta Q) / beta`, the maximum-entropy values.
-
-In all three the policy is `softmax(beta Q)`.
+`method="auto"` begins with sweeps that add up what all values have in common (`sweeps`). Where
+these are expected to take longer than Newton steps (`newton`), because the dynamics mix slowly,
+Newton steps take over. On many states with deterministic dynamics they come first. What is
+expected follows from the dynamics and the sweeps so far, never from a clock, so that the same
+problem always has the same solution to the last digit.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
 
 from boirl.environments import TabularMDP
+from boirl.environments.unrolled import unroll
 from boirl.errors import InvalidInputError, SolverError
+from boirl.policies.finite_horizon import back_up_to_start
+from boirl.policies.fixed_points import newton, sweep_and_newton_in_turns, sweep_then_newton
 from boirl.policies.linear_systems import Linearisation
-from boirl.policies.newton import (
-    NewtonResult,
-    Step,
-    hard_step,
-    iterate,
-    shared_soft_step,
-    soft_step,
-)
+from boirl.policies.operators import Bellman, BellmanEquation
+from boirl.policies.sweeps import contraction_limit, sweep
 from boirl.policies.tabular import TabularPolicy
 from boirl.types import FloatArray
-
-Bellman = Literal["max", "boltzmann", "logsumexp"]
 
 UNGUARANTEED_SWEEPS = 20_000
 """Sweeps before giving up where no contraction says how many will do."""
 
-NEWTON_FROM_STATES = 500
-SWEEPS_PER_ROUND = 500
-ROUNDS = 10
-POLISHING_STEPS = 12
-ROUNDING = 8 * np.finfo(np.float64).eps
+CHAINS_FROM_STATES = 500
+"""From so many states on, chains of deterministic dynamics are summed from the start."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +42,9 @@ class ValueSolution:
         log_policies: `n x S x A`.
         residuals: Largest change of any value in another sweep, `n`.
         converged: Whether that is small enough, `n`.
-        sweeps: Sweeps or Newton steps done.
-        linearisations: The Newton system at the values, `n`; None where there were only sweeps.
+        sweeps: Sweeps and Newton steps done, where they differ those of the slowest reward.
+        linearisation: The system at the values of a single reward table; None where it was not
+            needed, or where there are several.
     """
 
     values: FloatArray
@@ -63,22 +52,24 @@ class ValueSolution:
     residuals: FloatArray
     converged: np.ndarray
     sweeps: int
-    linearisations: tuple[Linearisation | None, ...]
+    linearisation: Linearisation | None = None
 
 
 @dataclass(frozen=True)
 class TabularSolver:
-    """Value iteration under one of the three operators.
+    """Values under one of the three operators, and the policy that follows from them.
 
     Args:
         bellman: The operator.
         inverse_temperature: `beta`; larger is closer to the best action.
-        tolerance: Largest change of any value in the last sweep. Changes that float64 cannot
+        tolerance: Largest change of any value in another sweep. Changes that float64 cannot
             represent (values of 1e6 and more) count as none.
-        max_sweeps: Sweeps before giving up; by default as many as a contraction by gamma needs.
-        method: `"sweeps"`, `"newton"` (gamma below 1), or `"auto"`: on many states, Newton for the
-            two operators that are contractions (where dynamics are deterministic), and rounds of
-            sweeps and Newton steps for `boltzmann`.
+        max_sweeps: Sweeps before giving up, with `method="sweeps"`; by default as many as a
+            contraction by gamma needs.
+        method: `"auto"`, which is at most a little slower than the faster of the others;
+            `"sweeps"`, plain ones; or `"newton"`.
+        horizon: Steps after which everything ends, for policies that depend on the steps left;
+            None for policies that do not.
     """
 
     bellman: Bellman = "max"
@@ -86,6 +77,7 @@ class TabularSolver:
     tolerance: float = 1e-12
     max_sweeps: int | None = None
     method: Literal["auto", "sweeps", "newton"] = "auto"
+    horizon: int | None = None
 
     def __post_init__(self) -> None:
         if self.bellman not in get_args(Bellman):
@@ -96,12 +88,18 @@ class TabularSolver:
             raise InvalidInputError(
                 f"method is {self.method!r}; expected 'auto', 'sweeps' or 'newton'"
             )
-        if self.max_sweeps is not None and self.max_sweeps < 1:
-            raise InvalidInputError(f"max_sweeps is {self.max_sweeps}; expected at least 1")
+        for name in ("max_sweeps", "horizon"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise InvalidInputError(f"{name} is {value}; expected at least 1")
         for name in ("inverse_temperature", "tolerance"):
             value = getattr(self, name)
             if not (value > 0 and math.isfinite(value)):
                 raise InvalidInputError(f"{name} is {value}; expected a positive number")
+
+    def dynamics(self, mdp: TabularMDP) -> TabularMDP:
+        """The states that policies are of: those of the MDP, or a copy of them for each step."""
+        return mdp if self.horizon is None else unroll(mdp, self.horizon)
 
     def solve(
         self, mdp: TabularMDP, rewards: FloatArray, warm_start: FloatArray | None = None
@@ -126,163 +124,102 @@ class TabularSolver:
             values=solution.values[0],
             facts={"sweeps": solution.sweeps, "residual": float(solution.residuals[0])},
         )
-        return policy, solution.linearisations[0]
+        return policy, solution.linearisation
 
     def policy_of_values(
         self, mdp: TabularMDP, rewards: FloatArray, values: FloatArray
     ) -> TabularPolicy:
         """The policy of one reward table whose values, `S`, are known: nothing is solved."""
-        log_policy = self._log_softmax(self._q(mdp, rewards[..., None], values[:, None]))
-        return TabularPolicy(np.ascontiguousarray(log_policy[..., 0]), values=values)
+        equation = self.equation(mdp, rewards[None])
+        log_policy = equation.log_policies(equation.q(values[:, None]))[..., 0]
+        return TabularPolicy(np.ascontiguousarray(log_policy), values=values)
+
+    def equation(self, mdp: TabularMDP, rewards: FloatArray) -> BellmanEquation:
+        """The equation of reward tables `n x S x A`, or `n x S x 1`, on `dynamics(mdp)`."""
+        table = np.moveaxis(rewards, 0, -1)
+        if self.horizon is not None:
+            table = np.tile(table, (self.horizon + 1, 1, 1))
+        table = np.ascontiguousarray(table)
+        return BellmanEquation(self.dynamics(mdp), table, self.bellman, self.inverse_temperature)
 
     def solve_batch(
         self, mdp: TabularMDP, rewards: FloatArray, warm_start: FloatArray | None = None
     ) -> ValueSolution:
-        """Sweep all reward tables `n x S x A` (or `n x S x 1`) until each has converged.
-
-        Inside, the batch is the last axis: looking up next states then copies whole rows, ten
-        times faster than with the batch first.
-        """
-        n, shape = len(rewards), rewards.shape[1:]
+        """Solve for all reward tables `n x S x A` (or `n x S x 1`), from values `n x S`, if any."""
+        shape = rewards.shape[1:]
         if shape not in ((mdp.n_states, mdp.n_actions), (mdp.n_states, 1)):
             raise InvalidInputError(
                 f"a reward table has shape {shape}; expected {mdp.n_states} x {mdp.n_actions}, or "
                 f"{mdp.n_states} x 1 for rewards on states"
             )
+        if self.horizon is not None:
+            return self._solve_backwards(mdp, rewards)
+        equation = self.equation(mdp, rewards)
+        start = np.zeros((mdp.n_states, len(rewards)))
+        if warm_start is not None:
+            start = warm_start.T.copy()
+        start[mdp.terminal] = 0.0
+        linearisation = None
         if self._by_newton(mdp):
-            return self._newton_batch(mdp, rewards, warm_start)
-        if self._in_rounds(mdp):
-            return self._rounds_batch(mdp, rewards, warm_start)
-        backup = self._backup()
-        table = np.ascontiguousarray(np.moveaxis(rewards, 0, -1))
-        values = np.zeros((mdp.n_states, n)) if warm_start is None else warm_start.T.copy()
-        residuals = np.full(n, np.inf)
-        converged = np.zeros(n, dtype=bool)
-        active = np.arange(n)
-        limit = self.max_sweeps or self._default_sweeps(mdp.gamma, rewards)
-        sweeps = 0
-        old, paid = values, table
-        while active.size and sweeps < limit:
-            new = backup(self._q(mdp, paid, old))
-            sweeps += 1
-            change = np.abs(new - old).max(axis=0)
-            enough = np.maximum(self.tolerance, ROUNDING * np.abs(new).max(axis=0))
-            old = new
-            done = (change <= enough) | ~np.isfinite(change)
-            if done.any() or sweeps == limit:
-                values[:, active], residuals[active] = new, change
-                converged[active] = change <= enough
-                active, old, paid = active[~done], new[:, ~done], paid[..., ~done]
-        log_policies = self._log_softmax(self._q(mdp, table, values))
+            swept, linearisation = newton(equation, start, self.tolerance)
+        elif self.method == "sweeps" or self.max_sweeps is not None or _endless(mdp):
+            swept = sweep(equation, start, self.tolerance, self._most_sweeps(equation))
+        elif self.bellman == "boltzmann":
+            swept, linearisation = sweep_and_newton_in_turns(equation, start, self.tolerance)
+        else:
+            limit = self._most_sweeps(equation)
+            swept, linearisation = sweep_then_newton(equation, start, self.tolerance, limit)
+        log_policies = equation.log_policies(equation.q(swept.values))
         return ValueSolution(
-            values.T,
+            np.ascontiguousarray(swept.values.T),
             np.ascontiguousarray(np.moveaxis(log_policies, -1, 0)),
-            residuals,
-            converged,
-            sweeps,
-            (None,) * n,
+            swept.residuals,
+            swept.converged,
+            swept.sweeps,
+            linearisation,
+        )
+
+    def _solve_backwards(self, mdp: TabularMDP, rewards: FloatArray) -> ValueSolution:
+        """The exact solution of a finite horizon, `n x ((H + 1) S)`."""
+        assert self.horizon is not None
+        one_step = replace(self, horizon=None).equation(mdp, rewards)
+        values, log_policies = back_up_to_start(one_step, self.horizon)
+        finite = np.asarray(np.isfinite(values).all(axis=0))
+        return ValueSolution(
+            np.ascontiguousarray(values.T),
+            np.ascontiguousarray(np.moveaxis(log_policies, -1, 0)),
+            np.where(finite, 0.0, np.inf),
+            finite,
+            self.horizon,
         )
 
     def _by_newton(self, mdp: TabularMDP) -> bool:
-        if self.method != "auto" or self.max_sweeps is not None:
-            return self.method == "newton"
-        guaranteed = mdp.gamma < 1.0 and self.bellman != "boltzmann"
-        large = mdp.n_states >= NEWTON_FROM_STATES
-        return guaranteed and large and mdp.next_states is not None
-
-    def _in_rounds(self, mdp: TabularMDP) -> bool:
-        large = mdp.n_states >= NEWTON_FROM_STATES and mdp.gamma < 1.0
+        """Whether Newton steps are taken from the start."""
+        if self.method == "newton":
+            if _endless(mdp):
+                raise InvalidInputError(
+                    "method 'newton' needs gamma below 1, or a terminal state that can be reached "
+                    "from everywhere; use 'sweeps'"
+                )
+            return True
         plain = self.method == "auto" and self.max_sweeps is None
-        return self.bellman == "boltzmann" and large and plain
+        large = mdp.n_states >= CHAINS_FROM_STATES and mdp.next_states is not None
+        return plain and large and self.bellman != "boltzmann" and not _endless(mdp)
 
-    def _rounds_batch(
-        self, mdp: TabularMDP, rewards: FloatArray, warm_start: FloatArray | None
-    ) -> ValueSolution:
-        """Sweeps that lead near a fixed point of `boltzmann`, then Newton steps onto it.
-
-        From afar its Newton steps lead anywhere. So a few are tried after every round of sweeps,
-        and where they do not arrive the sweeps go on from where they were.
-        """
-        starts = np.zeros((len(rewards), mdp.n_states)) if warm_start is None else warm_start
-        sweeping = replace(self, method="sweeps", max_sweeps=SWEEPS_PER_ROUND)
-        results = []
-        for paid, start in zip(rewards, starts, strict=True):
-            values = start
-            for number in range(1, ROUNDS + 1):
-                swept = sweeping.solve_batch(mdp, paid[None], values[None])
-                values = swept.values[0]
-                done = (number - 1) * SWEEPS_PER_ROUND + swept.sweeps
-                result = NewtonResult(values, float(swept.residuals[0]), done)
-                if swept.converged[0] or not np.isfinite(result.residual):
-                    break
-                step = self._smooth_step(mdp, paid)
-                polished = iterate(step, values, self._enough, POLISHING_STEPS)
-                if polished.residual <= self._enough(polished.values):
-                    result = replace(polished, steps=result.steps)
-                    break
-            results.append(result)
-        return self._collect(mdp, rewards, results)
-
-    def _newton_batch(
-        self, mdp: TabularMDP, rewards: FloatArray, warm_start: FloatArray | None
-    ) -> ValueSolution:
-        if mdp.gamma == 1.0:
-            raise InvalidInputError("method 'newton' needs gamma below 1; use 'sweeps'")
-        starts = np.zeros((len(rewards), mdp.n_states)) if warm_start is None else warm_start
-        results = [self._newton(mdp, *pair) for pair in zip(rewards, starts, strict=True)]
-        return self._collect(mdp, rewards, results)
-
-    def _collect(
-        self, mdp: TabularMDP, rewards: FloatArray, results: Sequence[NewtonResult]
-    ) -> ValueSolution:
-        values = np.stack([result.values for result in results])
-        residuals = np.array([result.residual for result in results])
-        log_policies = np.stack(
-            [
-                self.policy_of_values(mdp, paid, one).log_probabilities
-                for paid, one in zip(rewards, values, strict=True)
-            ]
-        )
-        enough = np.array([self._enough(one) for one in values])
-        steps = max(result.steps for result in results)
-        linearisations = tuple(result.linearisation for result in results)
-        return ValueSolution(
-            values, log_policies, residuals, residuals <= enough, steps, linearisations
-        )
-
-    def _enough(self, values: FloatArray) -> float:
-        """The residual at which values `S` count as converged."""
-        return max(self.tolerance, ROUNDING * float(np.abs(values).max()))
-
-    def _newton(self, mdp: TabularMDP, rewards: FloatArray, start: FloatArray) -> NewtonResult:
-        hard = iterate(hard_step(mdp, rewards), start, self._enough)
-        if self.bellman == "max":
-            return hard
-        beta = self.inverse_temperature
-        if self.bellman == "logsumexp" and mdp.next_states is not None and rewards.shape[1] == 1:
-            return iterate(shared_soft_step(mdp, rewards[:, 0], beta), hard.values, self._enough)
-        return iterate(self._smooth_step(mdp, rewards), hard.values, self._enough)
-
-    def _smooth_step(self, mdp: TabularMDP, rewards: FloatArray) -> Step:
-        """Newton's step for `logsumexp` or `boltzmann`."""
-
-        return soft_step(mdp, rewards, self._backup(), self.slopes)
-
-    def slopes(self, q: FloatArray, values: FloatArray) -> FloatArray:
-        """Derivative of the values `S` by the `S x A` numbers that they are computed from."""
-        if self.bellman == "max":
-            return (np.arange(q.shape[1]) == q.argmax(axis=1)[:, None]).astype(np.float64)
-        probabilities = np.exp(self._log_softmax(q))
-        if self.bellman == "logsumexp":
-            return probabilities
-        return probabilities * (1.0 + self.inverse_temperature * (q - values[:, None]))
+    def _most_sweeps(self, equation: BellmanEquation) -> int:
+        if self.max_sweeps is not None:
+            return self.max_sweeps
+        gamma = equation.mdp.gamma
+        if gamma == 1.0 or self.bellman == "boltzmann":
+            return UNGUARANTEED_SWEEPS
+        return contraction_limit(gamma, self.tolerance, equation.rewards, self.inverse_temperature)
 
     def failure(self, solution: ValueSolution, index: int) -> str:
         """One line that says how the reward with this number failed, and what may help."""
         advice = {
-            "max": "use gamma below 1, or make sure that every policy ends in a state that pays 0",
-            "logsumexp": "use gamma below 1, or rewards low enough for the sum over paths to exist "
-            "(a sink with A actions must pay -log A per step)",
+            "max": "use gamma below 1, or declare terminal states that every good policy reaches",
+            "logsumexp": "use gamma below 1, or declare terminal states and keep rewards so low "
+            "that the sum over paths exists",
             "boltzmann": "this operator is not a contraction: lower the inverse temperature, or "
             "use 'logsumexp'",
         }[self.bellman]
@@ -292,36 +229,7 @@ class TabularSolver:
             f"{self.tolerance:g}; {advice}"
         )
 
-    def _default_sweeps(self, gamma: float, rewards: FloatArray) -> int:
-        if gamma == 1.0 or self.bellman == "boltzmann":
-            return UNGUARANTEED_SWEEPS
-        largest = max(float(np.abs(rewards).max()), 1.0) + 10.0 / self.inverse_temperature
-        needed = math.log(self.tolerance * (1.0 - gamma) / largest) / math.log(gamma)
-        return 2 * max(0, math.ceil(needed)) + 100
 
-    @staticmethod
-    def _q(mdp: TabularMDP, rewards: FloatArray, values: FloatArray) -> FloatArray:
-        q = mdp.expect_next(values)
-        q *= mdp.gamma
-        q += rewards
-        return q
-
-    def _backup(self) -> Callable[[FloatArray], FloatArray]:
-        beta = self.inverse_temperature
-
-        def boltzmann(q: FloatArray) -> FloatArray:
-            return (np.exp(self._log_softmax(q)) * q).sum(axis=1)
-
-        def logsumexp(q: FloatArray) -> FloatArray:
-            top = q.max(axis=1)
-            return top + np.log(np.exp(beta * (q - top[:, None])).sum(axis=1)) / beta
-
-        return {
-            "max": lambda q: q.max(axis=1),
-            "boltzmann": boltzmann,
-            "logsumexp": logsumexp,
-        }[self.bellman]
-
-    def _log_softmax(self, q: FloatArray) -> FloatArray:
-        scaled = self.inverse_temperature * (q - q.max(axis=1, keepdims=True))
-        return scaled - np.log(np.exp(scaled).sum(axis=1, keepdims=True))
+def _endless(mdp: TabularMDP) -> bool:
+    """Whether values need not be finite: without a discount, and without an end."""
+    return mdp.gamma == 1.0 and not mdp.always_ends

@@ -1,14 +1,13 @@
-"""Newton's method for Bellman equations on many states.
+"""Newton's method for Bellman equations.
 
 A step solves `(I - gamma W) d = T(V) - V`, where row `s` of `W` is the derivative of the backup at
 `s` with respect to the next values. For `max` this is policy iteration, for `logsumexp` its soft
-counterpart. A handful of steps replaces thousands of sweeps. Three ways to solve the system:
+counterpart. A handful of steps replaces thousands of sweeps. `linear_systems` has the ways to solve
+a system; two kinds of problems have a shorter one:
 
-- deterministic dynamics and one next state each (`max`): a state is the start of a chain, and
-  chains are summed by doubling, without any factorisation;
+- deterministic dynamics with `max`: a state is the start of a chain;
 - deterministic dynamics, `logsumexp` and rewards on states: states with the same successors share
-  one unknown (on a road network, all ways onto one link), and the factorised matrix shrinks;
-- anything else: a sparse factorisation of the whole matrix.
+  one unknown (on a road network, all ways onto one link), and the factorised matrix shrinks.
 """
 
 from __future__ import annotations
@@ -23,7 +22,9 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import SuperLU, splu
 
 from boirl.environments import TabularMDP
-from boirl.policies.linear_systems import ChainSystem, Linearisation, SparseSystem
+from boirl.policies.linear_systems import ChainSystem, Linearisation, dense_matrices, linearise
+from boirl.policies.operators import BellmanEquation
+from boirl.policies.sweeps import Swept, enough
 from boirl.types import FloatArray, IntArray
 
 MAX_STEPS = 200
@@ -44,19 +45,16 @@ class NewtonResult:
 
 
 def iterate(
-    step: Step,
-    values: FloatArray,
-    enough: Callable[[FloatArray], float],
-    max_steps: int = MAX_STEPS,
+    step: Step, values: FloatArray, tolerance: float, max_steps: int = MAX_STEPS
 ) -> NewtonResult:
-    """Newton steps until the residual is at most `enough(values)`, or no step helps any more."""
+    """Newton steps until the residual is small enough, or no step helps any more."""
     best = NewtonResult(values, np.inf, 0)
     for number in range(max_steps):
         residual, linearisation = step(values)
         size = float(np.abs(residual).max())
         if size < best.residual:
             best = NewtonResult(values, size, number, linearisation)
-        if not np.isfinite(size) or size <= enough(values):
+        if not np.isfinite(size) or size <= enough(values, tolerance):
             break
         try:
             values = values + linearisation.solve(residual)
@@ -66,34 +64,60 @@ def iterate(
     return best
 
 
-def hard_step(mdp: TabularMDP, rewards: FloatArray) -> Step:
-    """Policy iteration for `V = max_a Q` with rewards `S x A` or `S x 1`."""
-    states = np.arange(mdp.n_states)
+def iterate_dense(
+    equation: BellmanEquation, values: FloatArray, tolerance: float, max_steps: int = MAX_STEPS
+) -> Swept:
+    """`iterate` for `n` equations on few states at once, from values `S x n`.
+
+    Raises:
+        numpy.linalg.LinAlgError: A matrix is singular.
+    """
+    best, residuals = values.copy(), np.full(equation.size, np.inf)
+    converged = np.zeros(equation.size, dtype=bool)
+    active, own = np.arange(equation.size), equation
+    steps = 0
+    for _ in range(max_steps):
+        backed_up, slopes = own.back_up_with_slopes(own.q(values))
+        residual = backed_up - values
+        size = np.abs(residual).max(axis=0)
+        better = size < residuals[active]
+        best[:, active[better]], residuals[active[better]] = values[:, better], size[better]
+        settled = size <= enough(values, tolerance)
+        converged[active] = settled
+        going_on = ~settled & np.isfinite(size)
+        if not going_on.all():
+            active, own = active[going_on], own.of(going_on)
+            values, residual = values[:, going_on], residual[:, going_on]
+            slopes = slopes[..., going_on]
+        if not active.size:
+            break
+        matrices = dense_matrices(equation.mdp, slopes)
+        values = values + np.linalg.solve(matrices, residual.T[..., None])[..., 0].T
+        steps += 1
+    return Swept(best, residuals, converged, steps)
+
+
+def newton_step(equation: BellmanEquation) -> Step:
+    """Newton's step for one reward table."""
 
     def step(values: FloatArray) -> tuple[FloatArray, Linearisation]:
-        q = rewards + mdp.gamma * mdp.expect_next(values[:, None])[..., 0]
-        action = q.argmax(axis=1)
-        residual = q[states, action] - values
-        if mdp.next_states is not None:
-            return residual, ChainSystem(mdp.next_states[states, action], mdp.gamma)
-        return residual, SparseSystem(mdp.transition[states * mdp.n_actions + action], mdp.gamma)
+        backed_up, slopes = equation.back_up_with_slopes(equation.q(values[:, None]))
+        return backed_up[:, 0] - values, linearise(equation.mdp, slopes[..., 0])
 
     return step
 
 
-def soft_step(
-    mdp: TabularMDP,
-    rewards: FloatArray,
-    backup: Callable[[FloatArray], FloatArray],
-    weights: Callable[[FloatArray, FloatArray], FloatArray],
-) -> Step:
-    """Newton for a smooth backup, given its values `S` and its derivative `S x A`."""
+def chain_step(mdp: TabularMDP, rewards: FloatArray) -> Step:
+    """Policy iteration for `max` on deterministic dynamics, with rewards `S x A` or `S x 1`."""
+    assert mdp.next_states is not None
+    next_states, states = mdp.next_states, np.arange(mdp.n_states)
 
     def step(values: FloatArray) -> tuple[FloatArray, Linearisation]:
-        q = rewards + mdp.gamma * mdp.expect_next(values[:, None])[..., 0]
-        backed_up = backup(q)
-        derivative = mdp.chain(weights(q, backed_up))
-        return backed_up - values, SparseSystem(derivative, mdp.gamma)
+        q = rewards + mdp.gamma * values[next_states]
+        action = q.argmax(axis=1)
+        backed_up, following = q[states, action], next_states[states, action]
+        backed_up[mdp.terminal], following[mdp.terminal] = 0.0, mdp.n_states
+        return backed_up - values, ChainSystem(following, mdp.gamma)
 
     return step
 
@@ -118,7 +142,10 @@ def shared_soft_step(mdp: TabularMDP, rewards: FloatArray, beta: float) -> Step:
         total = go + stay
         residual = rewards + (top + np.log(total)) / beta - values
         held = 1.0 - gamma * stay / total
-        return residual, SharedSystem(shared, gamma * share, go / total / held, held)
+        slope = go / total / held
+        ends = mdp.terminal
+        residual[ends], held[ends], slope[ends] = -values[ends], 1.0, 0.0
+        return residual, SharedSystem(shared, gamma * share, slope, held)
 
     return step
 

@@ -14,7 +14,9 @@ from boirl.types import FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class TabularPolicy:
-    """Log probability of each action in each state, `S x A`.
+    """Log probability of each action in each state, `S x A`; no action has any where all ends.
+
+    With a finite horizon, the states are those of `UnrolledMDP`, a copy for each step.
 
     Attributes:
         values: The values behind it, `S`, where a solver found it.
@@ -27,9 +29,10 @@ class TabularPolicy:
 
     @classmethod
     def uniform(cls, mdp: TabularMDP) -> TabularPolicy:
-        """Every action equally likely everywhere."""
-        shape = (mdp.n_states, mdp.n_actions)
-        return cls(np.full(shape, -np.log(mdp.n_actions)))
+        """Every action equally likely everywhere, but for terminal states."""
+        log_probabilities = np.full((mdp.n_states, mdp.n_actions), -np.log(mdp.n_actions))
+        log_probabilities[mdp.terminal] = -np.inf
+        return cls(log_probabilities)
 
     @property
     def probabilities(self) -> FloatArray:
@@ -42,23 +45,34 @@ class TabularPolicy:
     def sample(
         self, mdp: TabularMDP, starts: IntArray, horizon: int, rng: np.random.Generator
     ) -> Demonstrations:
-        """Roll out a trajectory of `horizon` steps from each of `N` starts, all at once."""
+        """Roll out a trajectory from each of `N` starts, all at once.
+
+        Each takes `horizon` steps, or fewer where it reaches a terminal state.
+        """
         cumulative = np.cumsum(self.probabilities, axis=1)
         # The last action takes what rounding leaves over.
         cumulative[:, -1] = np.inf
         visited = np.empty((len(starts), horizon + 1), dtype=np.int64)
         actions = np.empty((len(starts), horizon), dtype=np.int64)
         visited[:, 0] = starts
+        lengths = np.zeros(len(starts), dtype=np.int64)
+        going_on = np.flatnonzero(~mdp.is_terminal[visited[:, 0]])
         for step in range(horizon):
-            states = visited[:, step]
-            drawn = rng.random(len(starts))[:, None]
-            actions[:, step] = (drawn >= cumulative[states]).sum(axis=1)
-            visited[:, step + 1] = mdp.sample_next(states, actions[:, step], rng)
+            if not going_on.size:
+                break
+            states = visited[going_on, step]
+            drawn = rng.random(len(going_on))[:, None]
+            chosen = (drawn >= cumulative[states]).sum(axis=1)
+            following = mdp.sample_next(states, chosen, rng)
+            actions[going_on, step], visited[going_on, step + 1] = chosen, following
+            lengths[going_on] += 1
+            going_on = going_on[~mdp.is_terminal[following]]
+        taken = np.arange(horizon) < lengths[:, None]
         return Demonstrations(
-            states=visited[:, :-1].reshape(-1),
-            actions=actions.reshape(-1),
-            next_states=visited[:, 1:].reshape(-1),
-            lengths=np.full(len(starts), horizon),
+            states=visited[:, :-1][taken],
+            actions=actions[taken],
+            next_states=visited[:, 1:][taken],
+            lengths=lengths,
         )
 
 

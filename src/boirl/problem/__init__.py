@@ -1,7 +1,8 @@
 """What is to be explained: an environment, a reward family, demonstrations and a solver."""
 
-from boirl.problem.base import Problem, check_ends
+from boirl.problem.base import Problem
 from boirl.problem.catalogue import PROBLEMS, ProblemEntry, load_problem
+from boirl.problem.endings import check_ends
 from boirl.problem.tabular import TabularProblem
 
 __all__ = [

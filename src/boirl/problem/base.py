@@ -13,12 +13,16 @@ import torch
 from numpy.typing import ArrayLike
 
 from boirl.demonstrations import Demonstrations
-from boirl.errors import DemonstrationError, InvalidInputError, SolverError
+from boirl.errors import InvalidInputError, SolverError
 from boirl.evaluation import Evaluation, PolicyArrays
+from boirl.problem.given_later import GivenLater
 from boirl.problem.likelihood import Policy, negative_log_likelihood, trajectory_log_likelihoods
 from boirl.rewards import RewardFamily, Transitions
 from boirl.threads import single_thread
 from boirl.types import Box, Difference, FloatArray, Report, silent
+
+DEMONSTRATION_STREAM = 8
+"""Demonstrations draw from the stream (seed, this)."""
 
 PROBE_THETAS = 16
 """Thetas at which a reward family is evaluated to distinguish it from another one."""
@@ -133,7 +137,7 @@ class Problem(ABC, Generic[P]):
             return evaluation
         rows = np.stack(
             [
-                trajectory_log_likelihoods(policy, self.demonstrations)
+                trajectory_log_likelihoods(policy, self.explained_steps)
                 for policy in self.policies_of(evaluation)
             ]
         )
@@ -178,7 +182,12 @@ class Problem(ABC, Generic[P]):
         Raises:
             SolverError: Theta has no policy.
         """
-        return negative_log_likelihood(self.policy(theta), self.demonstrations)
+        return negative_log_likelihood(self.policy(theta), self.explained_steps)
+
+    @property
+    def explained_steps(self) -> Demonstrations:
+        """The demonstrations, in the states that policies are of."""
+        return self.demonstrations
 
     def nll_and_gradient(self, theta: ArrayLike) -> tuple[float, FloatArray]:
         """The NLL of one theta and its derivative by theta, `d`, both exact.
@@ -254,6 +263,22 @@ class Problem(ABC, Generic[P]):
         """One trajectory from each start, under a policy or (None) uniformly random actions."""
 
     @abstractmethod
+    def demonstrate(
+        self, theta: ArrayLike, count: int, seed: int, horizon: int | None = None
+    ) -> Demonstrations:
+        """Trajectories of a demonstrator who is after theta, to try things out with.
+
+        Args:
+            theta: What the demonstrator is after.
+            count: Number of trajectories.
+            seed: Of the starts and the actions, and of learning where policies are learned.
+            horizon: Steps of a trajectory at most; fewer where it ends in a terminal state.
+
+        Raises:
+            SolverError: Theta has no policy.
+        """
+
+    @abstractmethod
     def behaviour_distances(self, policies: Sequence[P]) -> FloatArray:
         """How differently `n` policies act where the demonstrations went, `n x n`, in [0, 1]."""
 
@@ -299,22 +324,17 @@ class Problem(ABC, Generic[P]):
         return rewards
 
     def __repr__(self) -> str:
+        count = len(self.demonstrations) if self.has_demonstrations else "no"
         return (
             f"{type(self).__name__}({self.name!r}, {', '.join(self._sizes())}, "
-            f"{self.box.dimension} parameters, {len(self.demonstrations)} trajectories)"
+            f"{self.box.dimension} parameters, {count} trajectories)"
         )
+
+    @property
+    def has_demonstrations(self) -> bool:
+        """Whether there is anything to explain yet."""
+        return GivenLater.stored(self) is not None
 
     def _sizes(self) -> list[str]:
         """How large the environment is, in words."""
         return []
-
-
-def check_ends(demonstrations: Demonstrations, reward: RewardFamily) -> None:
-    """Refuse trajectories whose end is unknown where the reward depends on it."""
-    unknown = demonstrations.unknown_ends
-    if unknown.any() and reward.depends_on == "transition":
-        raise DemonstrationError(
-            f"trajectory {demonstrations.trajectory_numbers[unknown.argmax()]} does not say "
-            "where its last action led, and the reward depends on it; give one state more "
-            "than actions"
-        )

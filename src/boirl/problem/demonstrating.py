@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from boirl.demonstrations import Demonstrations
 from boirl.environments.simulator import Simulator
 from boirl.policies.solver import Solver
-from boirl.problem.simulated import GymProblem, as_simulator
+from boirl.problem.simulated import GymProblem
 from boirl.rewards import RewardFamily
 
 if TYPE_CHECKING:
     from boirl.environments.gym_simulator import EnvSource
-
-DEMONSTRATION_STREAM = 8
 
 
 def demonstrate(
@@ -39,10 +36,5 @@ def demonstrate(
         seed: Of the training and the trajectories.
         **options: Further arguments of `GymProblem`, such as `gamma`.
     """
-    simulator = as_simulator(env, options.get("set_start"), options.get("horizon"))
-    # Nothing is demonstrated yet; random behaviour holds the place.
-    rng = np.random.default_rng([seed, DEMONSTRATION_STREAM])
-    nothing = simulator.roll_out(None, 1, options.get("horizon") or simulator.horizon, rng)
-    problem = GymProblem(simulator, reward, nothing, solver, **options)
-    policy = problem.best_policy(theta, seed)
-    return simulator.roll_out(policy, n, problem.steps, rng)
+    nothing_yet = cast(Demonstrations, None)
+    return GymProblem(env, reward, nothing_yet, solver, **options).demonstrate(theta, n, seed)

@@ -15,8 +15,10 @@ import numpy as np
 
 from boirl.demonstrations import Demonstrations
 from boirl.environments import TabularMDP
+from boirl.environments.unrolled import UnrolledMDP
 from boirl.policies.bellman import TabularSolver
-from boirl.policies.linear_systems import linearise
+from boirl.policies.finite_horizon import HorizonSystem
+from boirl.policies.linear_systems import Linearisation, linearise
 from boirl.policies.tabular import TabularPolicy
 from boirl.problem.likelihood import trajectory_log_likelihoods
 from boirl.types import FloatArray
@@ -29,8 +31,8 @@ class Explanation:
     Attributes:
         policy: Of the reward table.
         log_likelihoods: Of each trajectory, `N`.
-        slopes: Derivative of the NLL by the reward of each state-action, `S x A`; None where it
-            does not exist.
+        slopes: Derivative of the NLL by the reward of each state-action, `S x A`, summed over steps
+            where policies depend on the steps left; None where it does not exist.
     """
 
     policy: TabularPolicy
@@ -51,22 +53,34 @@ def explain(
 ) -> Explanation:
     """Solve for a reward table, `S x A` or `S x 1`, and differentiate the NLL by it.
 
+    The states of the demonstrations are those of `solver.dynamics(mdp)`.
+
     Raises:
         SolverError: There is no policy.
     """
     policy, linearisation = solver.solve_and_linearise(mdp, rewards, warm_start)
     assert policy.values is not None
-    q = rewards + mdp.gamma * mdp.expect_next(policy.values[:, None])[..., 0]
+    equation = solver.equation(mdp, rewards[None])
+    dynamics, values = equation.mdp, policy.values[:, None]
+    weights = equation.back_up_with_slopes(equation.q(values))[1][..., 0]
     direct = _slopes_by_q(policy, demonstrations, solver.inverse_temperature)
-    weights = solver.slopes(q, policy.values)
-    into = mdp.gamma * (mdp.transition.T @ direct.reshape(-1))
+    into = dynamics.gamma * (dynamics.transition.T @ direct.reshape(-1))
     log_likelihoods = trajectory_log_likelihoods(policy, demonstrations)
     try:
-        through_values = (linearisation or linearise(mdp, weights)).solve_transposed(into)
+        system = linearisation or _system(dynamics, weights)
+        through_values = system.solve_transposed(into)
     except RuntimeError:
-        # The matrix is singular, or sweeps do not settle: the values have no derivative here.
+        # The matrix is singular: the values have no derivative here.
         return Explanation(policy, log_likelihoods, None)
-    return Explanation(policy, log_likelihoods, direct + weights * through_values[:, None])
+    slopes = direct + weights * through_values[:, None]
+    by_step = slopes.reshape(-1, mdp.n_states, mdp.n_actions)
+    return Explanation(policy, log_likelihoods, by_step.sum(axis=0))
+
+
+def _system(dynamics: TabularMDP, weights: FloatArray) -> Linearisation:
+    if isinstance(dynamics, UnrolledMDP):
+        return HorizonSystem(dynamics, weights)
+    return linearise(dynamics, weights)
 
 
 def _slopes_by_q(

@@ -88,6 +88,8 @@ def tabular_parts(problem: TabularProblem) -> tuple[dict[str, Any], dict[str, ND
         "next_states": mdp.transition.indices,
         "row_starts": mdp.transition.indptr,
         "start": mdp.start,
+        "terminal": mdp.terminal,
+        "endless": mdp.endless,
         **prefixed("reward", features),
         **prefixed("demonstrations", problem.demonstrations.to_dict()),
     }
@@ -101,7 +103,13 @@ def tabular_fields(facts: Mapping[str, Any], arrays: Arrays) -> dict[str, Any]:
     n_actions = facts["n_actions"]
     transition = sp.csr_array(rows, shape=(len(start) * n_actions, len(start)))
     return {
-        "mdp": TabularMDP(transition, n_actions, facts["gamma"], np.asarray(start)),
+        "mdp": TabularMDP(
+            transition,
+            n_actions,
+            facts["gamma"],
+            np.asarray(start),
+            **{name: arrays[name] for name in ("terminal", "endless") if name in arrays},
+        ),
         "reward": reward_from_parts(facts["reward"], without_prefix("reward", arrays)),
         "demonstrations": Demonstrations.from_dict(without_prefix("demonstrations", arrays)),
         "solver": TabularSolver(**facts["solver"]),

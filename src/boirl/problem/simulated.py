@@ -19,8 +19,10 @@ from boirl.evaluation import Evaluation, PolicyArrays
 from boirl.policies.actions import ActionModel
 from boirl.policies.network import NetworkPolicy
 from boirl.policies.solver import Run, Solver, Task
-from boirl.problem.base import Problem, check_ends
+from boirl.problem.base import DEMONSTRATION_STREAM, Problem
 from boirl.problem.behaviour import sampled_differences, sampled_total_variation
+from boirl.problem.endings import check_ends
+from boirl.problem.given_later import GivenLater
 from boirl.problem.outcomes import (
     TRIMMED,
     Outcome,
@@ -54,7 +56,8 @@ class GymProblem(Problem[NetworkPolicy]):
     Args:
         env: The id of an environment, a function that makes one, or one that was made by id.
         reward: The family whose theta is sought.
-        demonstrations: What is to be explained: observations `T x k`, actions `T` or `T x m`.
+        demonstrations: What is to be explained: observations `T x k`, actions `T` or `T x m`; None
+            until there are some, see `demonstrate`.
         solver: Learns policies, for instance `boirl.PPO(steps=20_000)`.
         gamma: Discount of returns and of learning.
         horizon: Steps of an episode at most; by default the environment's own limit.
@@ -99,7 +102,8 @@ class GymProblem(Problem[NetworkPolicy]):
         if self.keep not in ("mean", "best"):
             raise InvalidInputError(f"keep is {self.keep!r}; expected 'mean' or 'best'")
         set_field(self, "anchors", tuple(self.anchors))
-        set_field(self, "demonstrations", self.complete(self.demonstrations))
+        if self.has_demonstrations:
+            set_field(self, "demonstrations", self.complete(self.demonstrations))
         if self.truth is not None:
             set_field(self, "truth", tuple(self.box.check_one(self.truth).tolist()))
 
@@ -258,6 +262,18 @@ class GymProblem(Problem[NetworkPolicy]):
     ) -> Demonstrations:
         return self.simulator.roll_out(policy, starts, horizon, rng)
 
+    def demonstrate(
+        self, theta: ArrayLike, count: int, seed: int, horizon: int | None = None
+    ) -> Demonstrations:
+        """Trajectories of the best of the policies that are trained for theta."""
+        if count < 1:
+            raise InvalidInputError(f"count is {count}; expected at least one trajectory")
+        rng = np.random.default_rng([seed, DEMONSTRATION_STREAM])
+        # Training scores policies by demonstrations; random behaviour holds the place.
+        nothing = self.simulator.roll_out(None, 1, self.steps, rng)
+        policy = self.with_demonstrations(nothing).best_policy(theta, seed)
+        return self.simulator.roll_out(policy, count, horizon or self.steps, rng)
+
     def behaviour_distances(self, policies: Sequence[NetworkPolicy]) -> FloatArray:
         """Total variation between policies, averaged over demonstrated steps; sampled, `n x n`."""
         rng = np.random.default_rng(0)
@@ -312,3 +328,6 @@ def as_simulator(
     from boirl.environments.gym_simulator import GymSimulator
 
     return GymSimulator(env, set_start, horizon or 0)
+
+
+GymProblem.demonstrations = GivenLater()  # type: ignore[assignment]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -16,13 +15,26 @@ from numpy.typing import ArrayLike
 
 from boirl.demonstrations import UNKNOWN, Demonstrations
 from boirl.environments import TabularMDP
-from boirl.errors import BoirlWarning, InvalidInputError, SolverError
+from boirl.errors import InvalidInputError, SolverError
 from boirl.evaluation import Evaluation, PolicyArrays
 from boirl.policies import TabularPolicy, TabularSolver, expected_return
-from boirl.problem.base import Problem, check_ends
+from boirl.problem.base import DEMONSTRATION_STREAM, Problem
 from boirl.problem.behaviour import largest_differences, mean_total_variation
+from boirl.problem.endings import (
+    check_ends,
+    check_lengths,
+    default_horizon,
+    without_ended_steps,
+)
 from boirl.problem.explanation import explain
+from boirl.problem.given_later import GivenLater
 from boirl.problem.likelihood import negative_log_likelihoods
+from boirl.problem.table_checks import (
+    check_covers,
+    warn_of_absorbing_states,
+    warn_of_impossible_steps,
+    warn_of_unpaid_parameters,
+)
 from boirl.rewards import RewardFamily, Transitions
 from boirl.threads import single_thread
 from boirl.types import Difference, FloatArray, IntArray, Report, silent
@@ -38,15 +50,18 @@ class TabularProblem(Problem[TabularPolicy]):
     Args:
         mdp: The dynamics.
         reward: The family whose theta is sought.
-        demonstrations: What is to be explained.
-        solver: Operator, inverse temperature and tolerance.
+        demonstrations: What is to be explained. Nothing needs them until something is to be
+            explained: policies and `demonstrate` work without. Steps in terminal states are left
+            out.
+        solver: Operator, inverse temperature, tolerance and, for policies that depend on the steps
+            left, horizon.
         horizon: Steps over which `esor` sums; by default the longest demonstration.
         truth: Theta of the demonstrator where it is known.
     """
 
     mdp: TabularMDP
     reward: RewardFamily
-    demonstrations: Demonstrations
+    demonstrations: Demonstrations = cast(Demonstrations, None)  # noqa: RUF009
     solver: TabularSolver = field(default_factory=TabularSolver)
     horizon: int | None = None
     truth: tuple[float, ...] | None = None
@@ -55,9 +70,13 @@ class TabularProblem(Problem[TabularPolicy]):
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
-        self._check_reward()
-        set_field(self, "demonstrations", self.complete(self.demonstrations))
-        self._warn_of_impossible_steps()
+        check_covers(self.reward, self.mdp)
+        warn_of_unpaid_parameters(self.reward, self.mdp)
+        if self.solver.bellman == "logsumexp":
+            warn_of_absorbing_states(self.mdp)
+        if self.has_demonstrations:
+            set_field(self, "demonstrations", self.complete(self.demonstrations))
+            warn_of_impossible_steps(self.demonstrations, self.mdp)
         if self.horizon is not None and self.horizon < 1:
             raise InvalidInputError(f"the horizon is {self.horizon}; expected at least one step")
         if self.truth is not None:
@@ -68,9 +87,34 @@ class TabularProblem(Problem[TabularPolicy]):
         return self.mdp.gamma
 
     @property
+    def dynamics(self) -> TabularMDP:
+        """What policies choose actions in: the MDP, or a copy of its states for each step."""
+        return self.solver.dynamics(self.mdp)
+
+    @property
     def steps(self) -> int:
-        """Steps over which `esor` sums: the horizon, or else the longest demonstration."""
-        return self.horizon or int(self.demonstrations.lengths.max())
+        """Steps over which `esor` sums.
+
+        The horizon of the problem or of its solver, or else the longest demonstration; without
+        demonstrations, the steps that a demonstrator takes by default.
+        """
+        given = self.horizon or self.solver.horizon
+        if given is None and self.has_demonstrations:
+            return int(self.demonstrations.lengths.max())
+        return given or default_horizon(self.mdp)
+
+    @property
+    def explained_steps(self) -> Demonstrations:
+        if self.solver.horizon is None:
+            return self.demonstrations
+        shown, n = self.demonstrations, self.mdp.n_states
+        known = shown.next_states != UNKNOWN
+        taken = shown.step_numbers
+        return replace(
+            shown,
+            states=shown.states + n * taken,
+            next_states=np.where(known, shown.next_states + n * (taken + 1), UNKNOWN),
+        )
 
     def with_demonstrations(self, demonstrations: Demonstrations) -> TabularProblem:
         """The same problem with other demonstrations to explain."""
@@ -95,7 +139,7 @@ class TabularProblem(Problem[TabularPolicy]):
         )
 
     def _evaluate(self, theta: FloatArray, seed: int | None, report: Report) -> Evaluation:
-        explained = explain(self.mdp, self.solver, self._rewards(theta)[0], self.demonstrations)
+        explained = explain(self.mdp, self.solver, self._rewards(theta)[0], self.explained_steps)
         return Evaluation(
             tuple(theta.tolist()),
             explained.nll,
@@ -133,10 +177,15 @@ class TabularProblem(Problem[TabularPolicy]):
 
     def _true_returns(self, log_policies: FloatArray) -> FloatArray:
         """Exact, no sampling; from the demonstrations' starts, over `steps` steps."""
-        start = np.bincount(self.demonstrations.starts, minlength=self.mdp.n_states)
-        return expected_return(
-            self.mdp, log_policies, self.true_rewards(), start / start.sum(), self.steps
-        )
+        start = self.mdp.start
+        if self.has_demonstrations:
+            counts = np.bincount(self.demonstrations.starts, minlength=self.mdp.n_states)
+            start = counts / counts.sum()
+        copies = self.dynamics.n_states // self.mdp.n_states
+        rewards = np.tile(self.true_rewards(), (copies, 1))
+        later = np.zeros(self.dynamics.n_states - self.mdp.n_states)
+        start = np.concatenate([start, later])
+        return expected_return(self.dynamics, log_policies, rewards, start, self.steps)
 
     def nll_batch(self, thetas: ArrayLike) -> FloatArray:
         checked = self.box.check(thetas)
@@ -152,7 +201,7 @@ class TabularProblem(Problem[TabularPolicy]):
         if not finite.any():
             return nll
         solution = self.solver.solve_batch(self.mdp, rewards[finite])
-        solved = negative_log_likelihoods(solution.log_policies, self.demonstrations)
+        solved = negative_log_likelihoods(solution.log_policies, self.explained_steps)
         nll[finite] = np.where(solution.converged, solved, np.nan)
         return nll
 
@@ -173,6 +222,9 @@ class TabularProblem(Problem[TabularPolicy]):
 
     def complete(self, demonstrations: Demonstrations) -> Demonstrations:
         demonstrations.check_fits(self.mdp.n_states, self.mdp.n_actions)
+        demonstrations = without_ended_steps(demonstrations, self.mdp)
+        if self.solver.horizon is not None:
+            check_lengths(demonstrations, self.solver.horizon)
         unknown = demonstrations.next_states == UNKNOWN
         if unknown.any() and self.mdp.next_states is not None:
             reached = self.mdp.next_states[demonstrations.states, demonstrations.actions]
@@ -192,25 +244,51 @@ class TabularProblem(Problem[TabularPolicy]):
         horizon: int,
         rng: np.random.Generator,
     ) -> Demonstrations:
-        chosen = TabularPolicy.uniform(self.mdp) if policy is None else policy
-        return chosen.sample(self.mdp, starts, horizon, rng)
+        if policy is None:
+            return TabularPolicy.uniform(self.mdp).sample(self.mdp, starts, horizon, rng)
+        sampled = policy.sample(self.dynamics, starts, horizon, rng)
+        if self.solver.horizon is None:
+            return sampled
+        n = self.mdp.n_states
+        return replace(sampled, states=sampled.states % n, next_states=sampled.next_states % n)
+
+    def demonstrate(
+        self, theta: ArrayLike, count: int, seed: int, horizon: int | None = None
+    ) -> Demonstrations:
+        """Trajectories of the policy of theta, from starts drawn from `mdp.start`.
+
+        By default they take as many steps as `steps` says; without a horizon or demonstrations,
+        up to the end or as long as discounted rewards matter.
+        """
+        if count < 1:
+            raise InvalidInputError(f"count is {count}; expected at least one trajectory")
+        rng = np.random.default_rng([seed, DEMONSTRATION_STREAM])
+        policy = self.policy(theta)
+        starts = rng.choice(self.mdp.n_states, size=count, p=self.mdp.start)
+        return self.roll_out(policy, starts, horizon or self.steps, rng)
 
     def behaviour_distances(self, policies: Sequence[TabularPolicy]) -> FloatArray:
-        states, visits = np.unique(self.demonstrations.states, return_counts=True)
+        states, visits = np.unique(self.explained_steps.states, return_counts=True)
         return mean_total_variation(
             np.stack([policy.probabilities[states] for policy in policies]), visits
         )
 
     def most_different(self, one: TabularPolicy, other: TabularPolicy, n: int) -> list[Difference]:
-        states = np.unique(self.demonstrations.states)
-        return largest_differences(
+        states = np.unique(self.explained_steps.states)
+        found = largest_differences(
             states, one.probabilities[states], other.probabilities[states], n
         )
+        return [replace(apart, state=apart.state % self.mdp.n_states) for apart in found]
 
     def fingerprint(self) -> str:
         digest = hashlib.sha256()
-        solver = (self.solver.bellman, self.solver.inverse_temperature, self.solver.tolerance)
+        own = self.solver
+        solver: tuple[Any, ...] = (own.bellman, own.inverse_temperature, own.tolerance)
+        if own.horizon is not None:
+            solver = (*solver, own.horizon)
         digest.update(repr((self.reward.parameters, solver, self.mdp.gamma)).encode())
+        if self.mdp.terminal.size:
+            digest.update(self.mdp.terminal.tobytes())
         matrix = self.mdp.transition
         for array in (matrix.indptr, matrix.indices, *self.demonstrations.to_dict().values()):
             digest.update(np.asarray(array, dtype=np.int64).tobytes())
@@ -226,7 +304,7 @@ class TabularProblem(Problem[TabularPolicy]):
         return [f"{self.mdp.n_states} states", f"{self.mdp.n_actions} actions"]
 
     def _batches(self, n: int) -> Iterator[IntArray]:
-        size = max(1, BATCH_ENTRIES // (self.mdp.n_states * self.mdp.n_actions))
+        size = max(1, BATCH_ENTRIES // (self.dynamics.n_states * self.mdp.n_actions))
         return (np.arange(first, min(first + size, n)) for first in range(0, n, size))
 
     def _rewards(self, thetas: ArrayLike) -> FloatArray:
@@ -241,39 +319,5 @@ class TabularProblem(Problem[TabularPolicy]):
             )
         return rewards
 
-    def _check_reward(self) -> None:
-        expected = (self.mdp.n_states, self.mdp.n_actions)
-        sizes = self.reward.table_shape
-        if sizes is not None and sizes != expected[: len(sizes)]:
-            raise InvalidInputError(
-                f"the features of the reward are for {' x '.join(map(str, sizes))} states"
-                f"{' and actions' if len(sizes) > 1 else ''}, and the environment has "
-                f"{expected[0]} states and {expected[1]} actions; give one row per state"
-            )
-        middle = 0.5 * (self.box.low + self.box.high)
-        try:
-            self.mdp.expected_rewards(self.reward, np.stack([middle, middle]))
-        except IndexError as error:
-            raise InvalidInputError(
-                f"the reward family does not cover the {expected[0]} states and "
-                f"{expected[1]} actions of the environment ({error}); give it a feature for each"
-            ) from error
 
-    def _warn_of_impossible_steps(self) -> None:
-        demonstrations = self.demonstrations
-        states, actions = demonstrations.states, demonstrations.actions
-        following = demonstrations.next_states
-        known = np.flatnonzero(following != UNKNOWN)
-        rows = states[known] * self.mdp.n_actions + actions[known]
-        impossible = known[np.asarray(self.mdp.transition[rows, following[known]]) == 0.0]
-        if impossible.size:
-            step = impossible[0]
-            warnings.warn(
-                f"{impossible.size} demonstrated steps cannot happen in this environment, first "
-                f"in trajectory {demonstrations.trajectory_numbers[step]}, step "
-                f"{demonstrations.step_numbers[step]}: action {actions[step]} in state "
-                f"{states[step]} led to state {following[step]}; check the numbering of states "
-                "and actions",
-                BoirlWarning,
-                stacklevel=4,
-            )
+TabularProblem.demonstrations = GivenLater()  # type: ignore[assignment]

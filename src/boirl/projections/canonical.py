@@ -48,11 +48,11 @@ class Canonical(LogRho):
                 "canonical needs known dynamics, those of a TabularProblem; use the projection "
                 "log-rho"
             )
-        if not problem.gamma < 1.0:
+        if problem.gamma == 1.0 and not problem.mdp.always_ends:
             raise InvalidInputError(
                 f"gamma is {problem.gamma:g}; the projection canonical needs a discount below 1, "
-                "so that values are finite; give the dynamics one, such as gamma=0.99, or use the "
-                "projection log-rho"
+                "or terminal states within reach, so that values are finite; give the dynamics "
+                "one, such as gamma=0.99, or use the projection log-rho"
             )
         unknown = trajectories.unknown_ends[_last_steps(trajectories)]
         if unknown.any():
@@ -117,14 +117,15 @@ def _state_actions(mdp: TabularMDP) -> IntArray:
 def _uniform_steps(mdp: TabularMDP, depends_on: DependsOn) -> tuple[Transitions, sp.csr_array]:
     """Every step that a reward distinguishes, and its chance in each state, `S x T`."""
     n_states, n_actions = mdp.n_states, mdp.n_actions
+    acts = (~mdp.is_terminal).astype(np.float64)
     if depends_on == "state":
-        return Transitions(np.arange(n_states)), sp.eye_array(n_states, format="csr")
+        return Transitions(np.arange(n_states)), sp.csr_array(sp.diags_array(acts))
     pairs, following, chances = np.arange(n_states * n_actions), None, np.ones(1)
     if depends_on == "transition":
         pairs, chances = _state_actions(mdp), mdp.transition.data
         following = mdp.transition.indices.astype(np.int64)
     states, actions = np.divmod(pairs, n_actions)
-    weights = np.broadcast_to(chances / n_actions, pairs.shape)
+    weights = acts[states] * chances / n_actions
     shape = (n_states, len(pairs))
     every = sp.csr_array((weights, (states, np.arange(len(pairs)))), shape=shape)
     return Transitions(states, actions, following), every

@@ -36,10 +36,10 @@ def value_canonical(mdp: TabularMDP, rewards: ArrayLike) -> FloatArray:
     """The advantages of uniformly random actions, which no potential shaping changes.
 
     `c(s, a) = r(s, a) + gamma E[V(s') | s, a] - V(s)`, where `V` is the value of the uniform
-    policy. A constant that is added to all rewards is a shaping as well.
+    policy. A constant that is added to all rewards is a shaping as well, unless trajectories end.
 
     Args:
-        mdp: The dynamics, with a discount below 1.
+        mdp: The dynamics, with a discount below 1 or terminal states within reach.
         rewards: Expected rewards of state-actions, `n x S x A`, or of states, `n x S x 1`.
 
     Returns:
@@ -58,7 +58,7 @@ def starc_distance(
     they are at distance 0 from each other and at 0.5 from all others.
 
     Args:
-        mdp: The dynamics, with a discount below 1.
+        mdp: The dynamics, with a discount below 1 or terminal states within reach.
         rewards: Expected rewards of state-actions, `n x S x A`, or of states, `n x S x 1`.
         weights: How much each state-action counts, `S x A`; by default all count alike.
 
@@ -140,13 +140,15 @@ def reward_distances(
 def _advantages(mdp: TabularMDP, rewards: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Canonical rewards, `n x S x A`, and the sizes beside which they may be rounding, `n`."""
     paid = _checked(mdp, rewards)
-    if mdp.gamma >= 1.0:
+    if mdp.gamma == 1.0 and not mdp.always_ends:
         raise InvalidInputError(
             f"gamma is {mdp.gamma:g}, so the values of the uniform policy may be infinite; "
             "expected gamma < 1: pass dataclasses.replace(mdp, gamma=0.99)"
         )
-    # Without their mean, rewards have values of moderate size even where gamma is close to 1.
-    centred = paid - paid.mean(axis=(1, 2), keepdims=True)
+    centred = paid
+    if not mdp.terminal.size:
+        # Without their mean, rewards have values of moderate size even where gamma is close to 1.
+        centred = paid - paid.mean(axis=(1, 2), keepdims=True)
     average = sp.kron(sp.eye_array(mdp.n_states), np.full((1, mdp.n_actions), 1 / mdp.n_actions))
     system = sp.eye_array(mdp.n_states) - mdp.gamma * (average @ mdp.transition)
     factors = splu(sp.csc_array(system), permc_spec="MMD_AT_PLUS_A")
@@ -154,7 +156,8 @@ def _advantages(mdp: TabularMDP, rewards: ArrayLike) -> tuple[FloatArray, FloatA
     following = np.moveaxis(mdp.expect_next(values), -1, 0)
     canonical = centred + mdp.gamma * following - values.T[..., None]
     # Where parts of the MDP hardly meet, their values sum up rounding over 1 / (1 - gamma) steps.
-    size = (np.abs(paid).max(axis=(1, 2)) + np.abs(values).max(axis=0)) / (1.0 - mdp.gamma)
+    steps = 1.0 / (1.0 - mdp.gamma) if mdp.gamma < 1.0 else mdp.n_states
+    size = (np.abs(paid).max(axis=(1, 2)) + np.abs(values).max(axis=0)) * steps
     return canonical, size
 
 
@@ -167,6 +170,9 @@ def _checked(mdp: TabularMDP, rewards: ArrayLike) -> FloatArray:
             f"n x {n_states} x 1 for rewards on states (a single table needs rewards[None])"
         )
     _check_rows(tables)
+    if mdp.terminal.size:
+        tables = tables.copy()
+        tables[:, mdp.terminal] = 0.0
     return tables
 
 
@@ -181,7 +187,9 @@ def _step_table(mdp: TabularMDP, rewards: Callable[[Transitions], ArrayLike]) ->
             f"expected n x {len(states)}, one row per reward function"
         )
     _check_rows(paid)
-    return paid.reshape(-1, *shape)
+    tables = paid.reshape(-1, *shape).copy()
+    tables[:, mdp.terminal] = 0.0
+    return tables
 
 
 def _check_rows(rewards: FloatArray) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
@@ -22,6 +21,8 @@ class LinearReward(RewardFamily):
             function from `Transitions` to an array `T x p`.
         parameters: `{name: (low, high)}` or a sequence of `Parameter`, one per feature.
         depends_on: Needed only where `features` is a function.
+        of_next: Whether a step is paid for the state that it leads to, by its features `S x p`, not
+            for the one that it leaves. A terminal state is paid for on arrival or not at all.
     """
 
     def __init__(
@@ -29,6 +30,7 @@ class LinearReward(RewardFamily):
         features: ArrayLike | Callable[[Transitions], ArrayLike],
         parameters: Mapping[str, tuple[float, float]] | Sequence[Parameter],
         depends_on: DependsOn | None = None,
+        of_next: bool = False,
     ) -> None:
         self._function = features if callable(features) else None
         self._table = torch.empty(0) if callable(features) else as_float64(features)
@@ -41,6 +43,14 @@ class LinearReward(RewardFamily):
             if not torch.isfinite(self._table).all():
                 raise InvalidInputError("features hold NaN or infinity; expected finite numbers")
             depends_on = "state" if self._table.ndim == 2 else "state_action"
+        self.of_next = of_next
+        if of_next:
+            if self._table.ndim != 2:
+                raise InvalidInputError(
+                    "of_next needs a table of features, S x p; a function of transitions can look "
+                    "at their next_states itself"
+                )
+            depends_on = "transition"
         super().__init__(as_parameters(parameters), depends_on or "transition")
         if self._function is None and self._table.shape[-1] != len(self.parameters):
             raise InvalidInputError(
@@ -66,15 +76,17 @@ class LinearReward(RewardFamily):
         """Features `T x p` of the transitions, which projections sum up once and for all."""
         if self._function is not None:
             return as_float64(self._function(transitions))
+        if self.of_next:
+            return self._table[torch.as_tensor(transitions.next_states)]
         states = torch.as_tensor(transitions.states)
         if self.depends_on == "state":
             return self._table[states]
         return self._table[states, torch.as_tensor(transitions.actions)]
 
     def state_features(self, n_states: int) -> FloatArray:
-        if self.depends_on != "state":
+        if self.depends_on != "state" and not self.of_next:
             return super().state_features(n_states)
-        return self.features(Transitions(np.arange(n_states))).numpy()
+        return self._table.numpy()
 
     def evaluate(self, theta: Tensor, transitions: Transitions) -> Tensor:
         return theta @ self.features(transitions).T

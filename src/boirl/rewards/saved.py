@@ -30,7 +30,7 @@ def reward_parts(reward: RewardFamily) -> tuple[dict[str, Any], Arrays]:
     """
     facts: dict[str, Any] = {"parameters": [asdict(one) for one in reward.parameters]}
     if type(reward) is LinearReward and reward.table is not None:
-        return {**facts, "kind": "linear"}, {"features": reward.table}
+        return {**facts, "kind": "linear", "of_next": reward.of_next}, {"features": reward.table}
     if type(reward) is LogisticReward:
         return {**facts, "kind": "logistic"}, reward.tables
     if type(reward) is ShapedReward:
@@ -61,7 +61,7 @@ def reward_from_parts(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any
     """The inverse of `reward_parts`."""
     parameters = [Parameter(**one) for one in facts["parameters"]]
     if facts["kind"] == "linear":
-        return LinearReward(arrays["features"], parameters)
+        return LinearReward(arrays["features"], parameters, of_next=facts.get("of_next", False))
     if facts["kind"] == "logistic":
         return LogisticReward.from_tables(parameters, arrays)
     base = reward_from_parts(facts["base"], without_prefix("base", arrays))

@@ -34,7 +34,7 @@ def gridworld_mdp() -> TabularMDP:
             next_states[state, action] = (x + dx) + SIDE * (y + dy) if inside else state
     start = np.zeros(SINK + 1)
     start[:SIDE] = 1.0 / SIDE
-    return TabularMDP.from_next_states(next_states, gamma=GAMMA, start=start)
+    return TabularMDP.from_next_states(next_states, gamma=GAMMA, start=start, endless=[SINK])
 
 
 def gridworld_reward() -> RewardFamily:

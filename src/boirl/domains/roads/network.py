@@ -99,7 +99,9 @@ class RoadNetwork:
         for number, link in enumerate(feeders):
             next_states[np.flatnonzero(self.turns[:, 1] == link), -1] = roads + number
         next_states[roads:] = sink
-        return TabularMDP.from_next_states(next_states, gamma)
+        # The published problem goes on at the destination and at dead ends.
+        stays = (next_states == np.arange(sink + 1)[:, None]).all(axis=1)
+        return TabularMDP.from_next_states(next_states, gamma, endless=stays)
 
     def feeders(self, destination: int) -> IntArray:
         """The links that lead to a destination, in ascending order."""

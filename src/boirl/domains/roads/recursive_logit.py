@@ -19,9 +19,9 @@ from boirl.demonstrations import UNKNOWN, Demonstrations
 from boirl.domains.roads.files import Trips, load_road_network
 from boirl.domains.roads.network import FEATURES, RoadNetwork, feature_weights
 from boirl.domains.roads.route_choice import KeptRoutePolicy, RouteChoice, RoutePolicy
-from boirl.errors import DemonstrationError, SolverError
+from boirl.errors import DemonstrationError, InvalidInputError, SolverError
 from boirl.evaluation import Evaluation, PolicyArrays
-from boirl.problem.base import Problem
+from boirl.problem.base import DEMONSTRATION_STREAM, Problem
 from boirl.problem.behaviour import largest_differences, mean_total_variation
 from boirl.problem.likelihood import trajectory_log_likelihoods
 from boirl.rewards import LinearReward, Transitions
@@ -197,6 +197,18 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
     ) -> Demonstrations:
         chosen = RoutePolicy.uniform(self.choice) if policy is None else policy
         return chosen.sample(starts, horizon, rng)
+
+    def demonstrate(
+        self, theta: ArrayLike, count: int, seed: int, horizon: int | None = None
+    ) -> Demonstrations:
+        """Trips between the origins and destinations of those observed, drawn at random."""
+        if count < 1:
+            raise InvalidInputError(f"count is {count}; expected at least one trip")
+        rng = np.random.default_rng([seed, DEMONSTRATION_STREAM])
+        policy = self.policy(theta)
+        starts = rng.choice(self.demonstrations.starts, size=count)
+        longest = int(self.demonstrations.lengths.max())
+        return self.roll_out(policy, starts, horizon or longest, rng)
 
     def behaviour_distances(self, policies: Sequence[RoutePolicy | KeptRoutePolicy]) -> FloatArray:
         states, visits = np.unique(self.demonstrations.states, return_counts=True)
