@@ -128,7 +128,8 @@ class Surrogate:
         """
         seen = _Seen(self, thetas, nll, nll_se, gradients, failed)
         if len(nll) < 2:
-            return self.build(thetas, nll, None, nll_se, gradients, failed)
+            # A single NLL says nothing of their spread, which a slope would be measured by.
+            return self.build(thetas, nll, None, nll_se, None, failed)
         tasks = [seen.task(scale) for scale in (SCALES if self.scale == "auto" else (self.scale,))]
         with single_thread():
             if draws == 1:

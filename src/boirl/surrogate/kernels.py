@@ -71,7 +71,7 @@ class KernelSpec:
     def priors(self, dimension: int) -> list[Prior]:
         """The hyperparameters, for a theta of this dimension."""
         found = [
-            Prior("theta_amplitude", 1, 1.0),
+            Prior("theta_amplitude", 1, 0.1),
             Prior("theta_lengthscale", dimension, MEDIAN_LENGTHSCALE * math.sqrt(dimension)),
         ]
         if self.projected:
