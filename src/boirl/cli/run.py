@@ -82,6 +82,14 @@ def run(
             "shaping changes; for known dynamics)."
         ),
     ] = "log-rho",
+    verify: Annotated[
+        int | None,
+        typer.Option(
+            help="Verify the answer afterwards by so many exact evaluations (2000 are a good "
+            "number), where dynamics are known; prints it, and writes verified.npz to --out.",
+            show_default="do not",
+        ),
+    ] = None,
     bellman: Bellman = None,
     demonstrations: DemonstrationFile = None,
     data: Data = None,
@@ -94,6 +102,7 @@ def run(
     """
     from boirl.drawing.views import check_exact
     from boirl.files import make_folder
+    from boirl.results.verified import check_verifiable
     from boirl.search import Study
 
     if evaluations is not None and evaluations < 1:
@@ -109,6 +118,8 @@ def run(
     chosen = load(problem, demonstrations, bellman=bellman, data=data, box=box)
     if exact:
         check_exact(chosen)
+    if verify is not None:
+        check_verifiable(chosen, verify)
     if out is not None:
         make_folder(out)
     if method is not None:
@@ -146,6 +157,13 @@ def run(
     if out is not None:
         found.save(out / "rewards.npz")
         draw(found, out, exact)
+    if verify is not None:
+        with errors.status("verifying"):
+            verified = found.verify(verify, seed)
+        console.print(str(verified), markup=False)
+        if out is not None:
+            verified.save(out / "verified.npz")
+            console.print(f"verified: {out / 'verified.npz'}", markup=False)
 
 
 SEARCH_EVALUATIONS = 40
@@ -156,6 +174,7 @@ SEARCH_OPTIONS = (
     "study",
     "acquisition",
     "projection",
+    "verify",
     "exact",
 )
 """What `boirl run` takes for its own search alone."""

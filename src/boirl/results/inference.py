@@ -8,7 +8,7 @@ posterior as it should.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.stats import multivariate_normal, qmc
@@ -41,6 +41,8 @@ class ParameterSummary:
 
     Attributes:
         share: Width of the interval as a share of what it would be without demonstrations.
+        searched: Whether the width is due to the demonstrations. Else the search does not know the
+            landscape well enough to tell.
     """
 
     name: str
@@ -48,10 +50,13 @@ class ParameterSummary:
     median: float
     high: float
     share: float
+    searched: bool = field(default=True, kw_only=True)
 
     @property
     def verdict(self) -> str:
-        """`"pinned down"`, `"narrowed"` or `"free"`."""
+        """`"pinned down"`, `"narrowed"`, `"free"` or `"not searched enough"`."""
+        if not self.searched and self.share > PINNED:
+            return "not searched enough"
         if self.share <= PINNED:
             return "pinned down"
         return "free" if self.share >= FREE else "narrowed"
