@@ -59,6 +59,16 @@ class BellmanEquation:
         q += self.rewards
         return q
 
+    def update(self, values: FloatArray) -> FloatArray:
+        """`T(r + gamma P V)` at values `S x n`: what a sweep does."""
+        if self.rewards.shape[1] > 1:
+            return self.back_up(self.q(values))
+        # What a state pays is the same for all of its actions, and can be added in the end.
+        new = self.back_up(self.mdp.discounted_next(values))
+        new += self.rewards[:, 0]
+        new[self.mdp.terminal] = 0.0
+        return new
+
     def back_up(self, q: FloatArray) -> FloatArray:
         """`T(q)`, `S x n`. Overwrites `q`."""
         top = q.max(axis=1)

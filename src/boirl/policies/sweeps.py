@@ -106,8 +106,8 @@ def sweep(
         # Looking at the changes takes as long as half a sweep, so it is not done at each.
         unseen = min(JUDGED_EVERY, limit - done) - 1
         for _ in range(unseen):
-            current = own.back_up(own.q(current))
-        new = own.back_up(own.q(current))
+            current = own.update(current)
+        new = own.update(current)
         done += unseen + 1
         change = new - current
         low, high = change.min(axis=0), change.max(axis=0)

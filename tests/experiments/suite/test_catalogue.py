@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from boirl.environments import TabularMDP
 from boirl.errors import InvalidInputError
 from boirl.experiments.suite.catalogue import GENERATORS, check_problems, suite_problem
 
@@ -13,8 +12,6 @@ TABLES = ("frozen-lake", "cliff-walking", "taxi")
 def build(name, seed):
     if name in TABLES:
         pytest.importorskip("gymnasium", reason="needs the extra boirl[rl]")
-        if not hasattr(TabularMDP, "from_gymnasium"):
-            pytest.skip("needs TabularMDP.from_gymnasium")
     return suite_problem(name, seed)
 
 

@@ -1,4 +1,4 @@
-"""FrozenLake, CliffWalking and Taxi; and what is said where they cannot be built."""
+"""FrozenLake, CliffWalking and Taxi; and what is said where Gymnasium is missing."""
 
 import builtins
 from typing import Any
@@ -6,19 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boirl.environments import TabularMDP
 from boirl.errors import InvalidInputError
 from boirl.experiments.suite.catalogue import suite_problem
 
-HAS_TABLES = hasattr(TabularMDP, "from_gymnasium")
 NAMES = ("frozen-lake", "cliff-walking", "taxi")
-
-
-@pytest.mark.skipif(HAS_TABLES, reason="this version has TabularMDP.from_gymnasium")
-@pytest.mark.parametrize("name", NAMES)
-def test_versions_without_tables_say_so(name):
-    with pytest.raises(InvalidInputError, match=r"needs TabularMDP.from_gymnasium.*--problem"):
-        suite_problem(name, 1000)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -30,13 +21,11 @@ def test_a_missing_gymnasium_is_named(name, monkeypatch):
             raise ImportError(module)
         return real(module, *args, **options)
 
-    monkeypatch.setattr(TabularMDP, "from_gymnasium", None, raising=False)
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(InvalidInputError, match=r"needs Gymnasium; install boirl\[rl\]"):
         suite_problem(name, 1000)
 
 
-@pytest.mark.skipif(not HAS_TABLES, reason="needs TabularMDP.from_gymnasium")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_first_parameter_is_paid_for_the_end(name):
     pytest.importorskip("gymnasium", reason="needs the extra boirl[rl]")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,8 @@ from boirl.experiments.suite.demonstrators import (
 )
 from boirl.policies import TabularSolver
 from boirl.problem import TabularProblem
-from boirl.rewards import LinearReward, Transitions
-from boirl.types import FloatArray, IntArray
+from boirl.rewards import LinearReward
+from boirl.types import FloatArray
 
 STREAM = 1504
 
@@ -58,11 +57,6 @@ def taxi(seed: int, name: str) -> TabularProblem:
 
 def _make(environment: str, **options: Any) -> Any:
     """The latest version of an environment that is installed."""
-    if not hasattr(TabularMDP, "from_gymnasium"):
-        raise InvalidInputError(
-            f"{environment} needs TabularMDP.from_gymnasium, which this version does not have; "
-            "choose other problems with --problem"
-        )
     try:
         import gymnasium
     except ImportError:
@@ -89,19 +83,14 @@ def _problem(
 
     A terminal state that the table does not number has the first feature alone.
     """
-    tables: Any = TabularMDP
-    mdp = tables.from_gymnasium(env, gamma=gamma)
+    mdp = TabularMDP.from_gymnasium(env, gamma=gamma)
     entered = np.zeros((mdp.n_states, kinds.shape[1]))
     entered[: len(kinds)] = kinds
     entered[len(kinds) :, 0] = 1.0
     if not entered[:, 0].any():
-        entered[np.asarray(mdp.terminal), 0] = 1.0
-    reward = LinearReward(partial(_entered, entered), bounds, "transition")
-    solver = TabularSolver(operator_of(seed), method="sweeps", tolerance=1e-10)
+        entered[mdp.terminal, 0] = 1.0
+    steps = np.ones((mdp.n_states, 1))
+    reward = LinearReward(np.concatenate([entered, steps], axis=1), bounds, of_next=True)
+    solver = TabularSolver(operator_of(seed))
     count, horizon = draw_count(rng, 10, most), 30
     return demonstrated_problem(mdp, reward, solver, rng, count, horizon, f"{name}-{seed}")
-
-
-def _entered(table: FloatArray, transitions: Transitions) -> FloatArray:
-    following: IntArray = np.asarray(transitions.next_states)
-    return np.concatenate([table[following], np.ones((len(following), 1))], axis=1)
