@@ -22,6 +22,8 @@ from boirl.cli.loading import (
 )
 from boirl.errors import InvalidInputError
 
+VERIFY_EVALUATIONS = 2000
+
 
 @app.command()
 def run(
@@ -83,13 +85,16 @@ def run(
         ),
     ] = "log-rho",
     verify: Annotated[
-        int | None,
+        bool,
         typer.Option(
-            help="Verify the answer afterwards by so many exact evaluations (2000 are a good "
-            "number), where dynamics are known; prints it, and writes verified.npz to --out.",
-            show_default="do not",
+            "--verify",
+            help="Verify the answer by exact evaluations, where dynamics are known; prints it, and "
+            "writes verified.npz to --out.",
         ),
-    ] = None,
+    ] = False,
+    verify_evaluations: Annotated[
+        int, typer.Option(help="Evaluations that --verify takes.")
+    ] = VERIFY_EVALUATIONS,
     bellman: Bellman = None,
     demonstrations: DemonstrationFile = None,
     data: Data = None,
@@ -112,14 +117,15 @@ def run(
     if method is not None:
         given = [name for name in SEARCH_OPTIONS if _is_given(context, name)]
         if given:
+            option = given[0].replace("_", "-")
             raise InvalidInputError(
-                f"--{given[0]} belongs to boirl's search, not to --method {method}; leave it out"
+                f"--{option} belongs to boirl's search, not to --method {method}; leave it out"
             )
     chosen = load(problem, demonstrations, bellman=bellman, data=data, box=box)
     if exact:
         check_exact(chosen)
-    if verify is not None:
-        check_verifiable(chosen, verify)
+    if verify:
+        check_verifiable(chosen, verify_evaluations)
     if out is not None:
         make_folder(out)
     if method is not None:
@@ -157,9 +163,9 @@ def run(
     if out is not None:
         found.save(out / "rewards.npz")
         draw(found, out, exact)
-    if verify is not None:
+    if verify:
         with errors.status("verifying"):
-            verified = found.verify(verify, seed)
+            verified = found.verify(verify_evaluations, seed)
         console.print(str(verified), markup=False)
         if out is not None:
             verified.save(out / "verified.npz")
@@ -175,6 +181,7 @@ SEARCH_OPTIONS = (
     "acquisition",
     "projection",
     "verify",
+    "verify_evaluations",
     "exact",
 )
 """What `boirl run` takes for its own search alone."""
