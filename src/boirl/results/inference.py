@@ -55,7 +55,7 @@ class ParameterSummary:
     @property
     def verdict(self) -> str:
         """`"pinned down"`, `"narrowed"`, `"free"` or `"not searched enough"`."""
-        if not self.searched and self.share > PINNED:
+        if not self.searched:
             return "not searched enough"
         if self.share <= PINNED:
             return "pinned down"
