@@ -27,6 +27,8 @@ import numpy as np
 import torch
 from botorch.acquisition import LogExpectedImprovement
 from botorch.fit import fit_gpytorch_mll
+from botorch.models import SingleTaskGP
+from botorch.models.transforms.outcome import Standardize
 from botorch.optim import optimize_acqf
 from gpytorch.mlls import ExactMarginalLogLikelihood
 from rich.console import Console
@@ -100,7 +102,8 @@ def stock_botorch(study: Study, size: int) -> float:
     thetas, nll = found.thetas[:size], found.nll[:size]
     torch.manual_seed(0)
     began = time.perf_counter()
-    model = found.surrogate.build(thetas, nll).model
+    unit = torch.tensor(found.problem.box.to_unit(thetas))
+    model = SingleTaskGP(unit, torch.tensor(nll)[:, None], outcome_transform=Standardize(1))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))

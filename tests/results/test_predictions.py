@@ -37,7 +37,13 @@ def test_a_short_search_has_no_record(found):
 def test_good_predictions_need_no_attention(found):
     finding = check_predictions(found)
     assert not finding.needs_attention
-    assert finding.data["coverage"] > 0.7
+    assert finding.data["off"].size == 0
+    record = prediction_record(found)
+    tolerance = found.likelihood_ratio_tolerance()
+    near = np.minimum(record.nll, record.mean) <= found.best_nll + tolerance
+    errors = np.abs(record.nll - record.mean)[near]
+    assert near.any()
+    assert np.median(errors) < tolerance
     assert "later evaluations were in their 95 % intervals" in finding.message
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 from boirl.errors import InvalidInputError
 
@@ -59,12 +60,14 @@ def test_a_truncated_search_knows_the_first_evaluations_alone(found):
     assert sd[5:].max() > found.predict_nll(found.thetas[5:])[1].max()
 
 
-def test_failed_evaluations_count_as_the_worst_in_the_answer(found, made_up):
+def test_failed_evaluations_have_no_nll_in_the_answer(found, made_up):
     failed = np.where(np.arange(25) == found.best_index, np.nan, found.nll)
     answer = made_up(failed)
-    assert answer.fitted.nll[found.best_index] == np.nanmax(failed)
-    assert answer.expected_best_index != found.best_index
-    assert answer.predict_nll(found.best)[0] > found.predict_nll(found.best)[0]
+    assert len(answer.fitted.nll) == 24
+    assert answer.expected_best_index == int(np.nanargmin(failed))
+    unit = found.problem.box.to_unit(found.best[None])
+    chance = answer.fitted.feasibility.log_probability(torch.tensor(unit)).exp()
+    assert float(chance) < 0.9
 
 
 def test_impossible_standard_errors_are_refused(found, made_up):

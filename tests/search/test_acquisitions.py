@@ -1,3 +1,5 @@
+"""Which theta to evaluate next."""
+
 import numpy as np
 import pytest
 import torch
@@ -9,240 +11,107 @@ from boirl.maximise import RAW_SAMPLES, maximise
 from boirl.projections import Identity
 from boirl.search.acquisitions import (
     ACQUISITIONS,
-    TOLERANCES,
-    MarginalDoubt,
     MarginalLogEI,
-    MarginalOptimism,
-    MarginalSD,
-    _refine,
-    improve_explore,
-    level_set,
+    ResolvePosterior,
     log_ei,
-    set_sampling,
+    resolve,
+    worst_temperature,
 )
-from boirl.surrogate.fitting import FittedSurrogate, Surrogate
+from boirl.surrogate.botorch_model import MarginalModel
+from boirl.surrogate.fitting import Surrogate
 from boirl.surrogate.kernels import KERNELS
 from boirl.types import Box
 
+BOX = Box(("a", "b"), np.zeros(2), np.ones(2))
 
-def _valley(size):
+
+def _valley(size, failed=None):
     """A surrogate of a parabola with its lowest point at (0.3, 0.6)."""
-    box = Box(("a", "b"), np.zeros(2), np.ones(2))
     thetas = qmc.Sobol(2, rng=np.random.default_rng(0)).random(16)[:size]
     nll = 10.0 * ((thetas - [0.3, 0.6]) ** 2).sum(axis=1)
-    fitted = Surrogate(KERNELS["rbf"], Identity(box), box, "linear").fit(thetas, nll)
-    return fitted
+    surrogate = Surrogate(KERNELS["rbf"], Identity(BOX), BOX, "linear", n_demonstrations=20)
+    return surrogate.fit(thetas, nll, gradients=20.0 * (thetas - [0.3, 0.6]), failed=failed)
 
 
 @pytest.fixture(scope="module")
 def valley():
-    return _valley(16)
-
-
-@pytest.fixture(scope="module")
-def few_in_the_valley():
-    return _valley(5)
+    return _valley(12)
 
 
 @pytest.fixture(scope="module")
 def gridworld_search(gridworld, gridworld_log_rho):
     thetas = gridworld.box.from_unit(np.random.default_rng(0).random((10, 3)))
     nll = gridworld.nll_batch(thetas)
-    fitted = Surrogate(KERNELS["rho-rbf"], gridworld_log_rho, gridworld.box).fit(thetas, nll)
-    return fitted
+    surrogate = Surrogate(KERNELS["rho-rbf"], gridworld_log_rho, gridworld.box, n_demonstrations=50)
+    return surrogate.fit(thetas, nll, draws=1)
 
 
-@pytest.mark.parametrize("kind", ["log-ei", "sd"])
+@pytest.mark.parametrize("kind", [MarginalLogEI, ResolvePosterior])
 def test_climbing_never_ends_below_the_best_of_the_sample(gridworld_search, kind):
-    surrogate = gridworld_search
-    acquisition = MarginalLogEI(surrogate) if kind == "log-ei" else MarginalSD(surrogate)
+    acquisition = kind(gridworld_search)
     raw = qmc.Sobol(3, rng=np.random.default_rng(4)).random(RAW_SAMPLES)
     with torch.no_grad():
         best_raw = float(acquisition(torch.tensor(raw).unsqueeze(-2)).max())
-    unit, value = maximise(acquisition, surrogate.best_unit, np.random.default_rng(4))
+    unit, value = maximise(acquisition, gridworld_search.best_unit, np.random.default_rng(4))
     assert value >= best_raw
     assert ((unit >= 0.0) & (unit <= 1.0)).all()
     assert float(acquisition(torch.tensor(unit)[None, None])) == pytest.approx(value, rel=1e-6)
 
 
 def test_expected_improvement_is_that_of_botorch(gridworld_search):
-    surrogate = gridworld_search
     points = torch.tensor(np.random.default_rng(1).random((20, 3))).unsqueeze(-2)
+    model = MarginalModel(gridworld_search)
     with torch.no_grad():
-        found = MarginalLogEI(surrogate)(points)
-        reference = LogExpectedImprovement(surrogate.model, surrogate.nll.min(), maximize=False)(
-            points
-        )
+        found = MarginalLogEI(gridworld_search)(points)
+        reference = LogExpectedImprovement(model, gridworld_search.best_nll, maximize=False)(points)
     torch.testing.assert_close(found, reference, rtol=1e-5, atol=1e-5)
 
 
-def test_the_lowest_point_of_a_well_known_valley_is_proposed(valley):
-    proposal = log_ei(valley, np.random.default_rng(0))
-    assert proposal.purpose == "improve"
-    np.testing.assert_allclose(proposal.unit, [0.3, 0.6], atol=0.05)
+@pytest.mark.parametrize("propose", [log_ei, resolve])
+def test_the_lowest_point_of_a_valley_is_proposed(propose):
+    found = propose(_valley(4), np.random.default_rng(0))
+    np.testing.assert_allclose(found.unit, [0.3, 0.6], atol=0.1)
 
 
-def test_improvement_comes_first_while_it_is_in_sight(few_in_the_valley):
-    proposal = improve_explore(few_in_the_valley, np.random.default_rng(0))
-    assert proposal.purpose == "improve"
-    assert (
-        proposal.unit.tolist() == log_ei(few_in_the_valley, np.random.default_rng(0)).unit.tolist()
-    )
+def test_the_worst_temperature_is_that_of_a_fine_grid():
+    rng = np.random.default_rng(0)
+    x = torch.tensor(10.0 ** rng.uniform(-4.0, 2.0, 200))
+    y = torch.tensor(10.0 ** rng.uniform(-3.0, 4.0, 200))
+    found = worst_temperature(x, y)
+    t = torch.tensor(10.0 ** np.linspace(-8.0, 0.0, 20_001))[:, None]
+    grid = t * x + torch.log(-torch.expm1(-2.0 * t * x)) - t * y
+    torch.testing.assert_close(found, grid.max(dim=0).values, rtol=1e-4, atol=1e-4)
 
 
-def test_a_close_up_refines_the_best_of_many(valley):
-    proposal = _refine(valley, np.random.default_rng(0))
-    assert proposal.purpose == "refine"
-    np.testing.assert_allclose(proposal.unit, [0.3, 0.6], atol=0.05)
+def test_a_mean_below_the_best_is_taken_at_its_own_temperature():
+    x, y = torch.tensor([0.5], dtype=torch.float64), torch.tensor([-3.0], dtype=torch.float64)
+    assert float(worst_temperature(x, y)) == pytest.approx(np.log(2.0 * np.sinh(0.5)) + 3.0)
 
 
-def test_what_the_whole_surrogate_knows_to_be_bad_is_not_refined(valley, monkeypatch):
-    monkeypatch.setattr(FittedSurrogate, "best_output", property(lambda self: -100.0))
-    assert _refine(valley, np.random.default_rng(0)) is None
+def test_it_has_slopes_everywhere(valley):
+    points = torch.tensor(np.random.default_rng(1).random((50, 1, 2)), requires_grad=True)
+    ResolvePosterior(valley)(points).sum().backward()
+    assert torch.isfinite(points.grad).all()
 
 
-def test_where_nothing_can_be_gained_evaluations_still_go_to_what_is_least_known(monkeypatch):
-    monkeypatch.setattr(FittedSurrogate, "resolution", 1e6)
-    explored = 0
-    for size in range(9, 15):
-        surrogate = _valley(size)
-        proposal = improve_explore(surrogate, np.random.default_rng(0))
-        assert proposal.purpose != "improve"
-        if proposal.purpose == "explore":
-            explored += 1
-            grid = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 41)] * 2), axis=-1)
-            _, sd = surrogate.posterior(np.vstack([proposal.unit, grid.reshape(-1, 2)]))
-            assert sd[0] >= sd[1:].max() * (1.0 - 1e-3)
-    assert explored >= 1
+def test_where_evaluations_fail_is_not_proposed():
+    failed = np.array([[0.25, 0.6], [0.3, 0.65], [0.35, 0.55], [0.3, 0.6]])
+    for kind in (MarginalLogEI, ResolvePosterior):
+        here = torch.tensor([[[0.3, 0.6]]], dtype=torch.float64)
+        assert float(kind(_valley(6, failed))(here)) < float(kind(_valley(6))(here)) - 0.5
 
 
-def test_the_border_of_the_set_is_where_doubt_is_largest(valley):
-    surrogate = valley
-    tolerance = 3.0
-    unit, _ = maximise(
-        MarginalDoubt(surrogate, tolerance), surrogate.best_unit, np.random.default_rng(0)
-    )
-    mean, sd = surrogate.posterior(surrogate.box.from_unit(unit)[None])
-    assert abs(mean[0] - (1.0 + tolerance) * surrogate.nll.min()) <= 1.96 * sd[0] + 1e-3
-
-
-def _noisy_valley(noise, seed=0, size=24, lucky=True):
-    """The valley under noise; one of four evaluations of (0.9, 0.1), a poor theta, is lucky."""
-    box = Box(("a", "b"), np.zeros(2), np.ones(2))
-    rng = np.random.default_rng(seed)
-    thetas = np.concatenate([rng.random((size - 4, 2)), np.full((4, 2), [0.9, 0.1])])
-    nll = 10.0 * ((thetas - [0.3, 0.6]) ** 2).sum(axis=1) + noise * rng.standard_normal(size)
-    if lucky:
-        nll[-1] = nll.min() - noise
-    fitted = Surrogate(KERNELS["rbf"], Identity(box), box, "linear").fit(
-        thetas, nll, nll_se=np.full(size, noise)
-    )
-    return fitted
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("acquisition", [log_ei, improve_explore])
-def test_luck_is_not_chased(acquisition, seed):
-    surrogate = _noisy_valley(1.0, seed)
-    assert surrogate.best_output > surrogate.nll.min()
-    proposal = acquisition(surrogate, np.random.default_rng(0))
-    assert np.abs(proposal.unit - [0.9, 0.1]).max() > 0.1
-
-
-def test_close_ups_that_promise_less_than_the_noise_propose_nothing():
-    surrogate = _noisy_valley(0.2)
-    assert _refine(surrogate, np.random.default_rng(0)) is None
-    proposal = log_ei(surrogate, np.random.default_rng(0))
-    np.testing.assert_allclose(proposal.unit, [0.3, 0.6], atol=0.25)
-
-
-def test_improvements_within_the_noise_are_not_worth_an_evaluation():
-    for noise in (0.1, 1.0):
-        surrogate = _noisy_valley(noise, lucky=False)
-        assert 0.25 * noise <= surrogate.resolution <= 0.5 * noise
-    exact = _noisy_valley(1e-6, lucky=False)
-    assert exact.resolution == pytest.approx(1e-3 * exact.nll.std(ddof=1))
-
-
-def test_the_border_of_the_set_is_above_the_expected_best():
-    surrogate = _noisy_valley(1.0)
-    assert MarginalDoubt(surrogate, 0.0).limit == pytest.approx(surrogate.best_output)
-
-
-def _raised_valley(size):
-    """The valley from an NLL of 20 up, so that a share of the best is a distance worth the name."""
-    low = _valley(size)
-    return Surrogate(KERNELS["rbf"], Identity(low.box), low.box, "linear").fit(
-        low.thetas, 20.0 + low.nll
-    )
-
-
-@pytest.fixture(scope="module", params=[8, 9, 15, 16])
-def raised_valley(request):
-    return _raised_valley(request.param)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_level_set_proposes_where_doubt_is_largest(raised_valley, seed):
-    proposal = level_set(raised_valley, np.random.default_rng(seed))
-    assert proposal.purpose == "bound"
-    # Of ridges, which are narrow here, climbing takes one that is about as high as the highest.
-    grid = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 201)] * 2), axis=-1).reshape(-1, 2)
-    shares = []
-    for tolerance in TOLERANCES:
-        doubt = MarginalDoubt(raised_valley, tolerance)
-        with torch.no_grad():
-            values = doubt(torch.tensor(np.vstack([proposal.unit, grid])).unsqueeze(-2)).numpy()
-        shares.append(values[0] / values[1:].max())
-    assert max(shares) >= 0.7
-
-
-def test_level_set_sharpens_the_border_of_a_wide_set_and_of_a_narrow_one():
-    """Whichever comes first: of two evaluations, each border has one."""
-    sharpened = set()
-    for size in (15, 16):
-        surrogate = _raised_valley(size)
-        proposal = level_set(surrogate, np.random.default_rng(0))
-        mean, sd = surrogate.posterior(proposal.unit[None])
-        borders = (1.0 + np.array(TOLERANCES)) * surrogate.nll.min()
-        near = np.abs(mean[0] - borders) <= 1.96 * sd[0] + 1e-2
-        sharpened |= set(np.flatnonzero(near).tolist())
-    assert sharpened == {0, 1}
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_set_sampling_proposes_what_may_be_in_the_set(raised_valley, seed):
-    proposal = set_sampling(raised_valley, np.random.default_rng(seed))
-    assert proposal.purpose == "bound"
-    mean, sd = raised_valley.posterior(proposal.unit[None])
-    assert mean[0] - 3.0 * sd[0] <= (1.0 + max(TOLERANCES)) * raised_valley.nll.min()
-
-
-def test_set_sampling_prefers_what_is_least_known_within_the_set(gridworld_search):
-    """More so than a member of the set drawn at random."""
-    surrogate = gridworld_search
-    thetas = surrogate.box.from_unit(np.random.default_rng(0).random((4096, 3)))
-    mean, sd = surrogate.posterior(thetas)
-    members = [mean <= (1.0 + tolerance) * surrogate.nll.min() for tolerance in TOLERANCES]
-    typical = min(np.median(sd[inside]) for inside in members)
-    proposed = [set_sampling(surrogate, np.random.default_rng(seed)).unit for seed in range(5)]
-    _, proposed_sd = surrogate.posterior(surrogate.box.from_unit(np.array(proposed)))
-    assert (proposed_sd > typical).all()
-
-
-def test_set_sampling_looks_elsewhere_with_another_seed(gridworld_search):
-    first, other = (
-        set_sampling(gridworld_search, np.random.default_rng(seed)).unit for seed in (0, 1)
-    )
-    assert not np.allclose(first, other)
-
-
-def test_optimism_prefers_the_low_and_the_unknown(valley):
-    points = torch.tensor(np.random.default_rng(1).random((20, 2))).unsqueeze(-2)
-    with torch.no_grad():
-        mean, sd = valley.marginals(points.squeeze(-2))
-        found = MarginalOptimism(valley)(points)
-    torch.testing.assert_close(found, 3.0 * sd - mean)
+def test_luck_is_not_chased():
+    """One of four evaluations of (0.9, 0.1), a poor theta, is lucky."""
+    rng = np.random.default_rng(0)
+    thetas = np.concatenate([rng.random((20, 2)), np.full((4, 2), [0.9, 0.1])])
+    nll = 10.0 * ((thetas - [0.3, 0.6]) ** 2).sum(axis=1) + rng.standard_normal(24)
+    nll[-1] = nll.min() - 1.0
+    surrogate = Surrogate(KERNELS["rbf"], Identity(BOX), BOX, "linear", n_demonstrations=5)
+    fitted = surrogate.fit(thetas, nll, nll_se=np.ones(24))
+    assert fitted.best_nll > nll.min()
+    for propose in (log_ei, resolve):
+        assert np.abs(propose(fitted, np.random.default_rng(0)).unit - [0.9, 0.1]).max() > 0.1
 
 
 def test_random_ignores_the_surrogate(valley):
@@ -262,9 +131,7 @@ def test_the_same_seed_gives_the_same_proposal_in_the_unit_cube(gridworld_search
 
 
 def test_an_unknown_acquisition_is_named():
-    with pytest.raises(
-        InvalidInputError, match="no acquisition 'ucb'; expected one of improve-expl"
-    ):
+    with pytest.raises(InvalidInputError, match="no acquisition 'ucb'; expected one of "):
         _ = ACQUISITIONS["ucb"]
 
 
@@ -280,13 +147,10 @@ class Opinion(Identity):
 
 
 @pytest.mark.parametrize(("theta", "is_new"), [([0.9, 0.2], True), ([0.505, 0.5], False)])
-def test_what_the_projection_takes_for_likely_comes_first_once(theta, is_new):
-    box = Box(("a", "b"), np.zeros(2), np.ones(2))
-    thetas = np.array([[0.5, 0.5], [0.1, 0.9], [0.7, 0.7]])
-    surrogate = Surrogate(KERNELS["rbf"], Opinion(box, theta), box, "linear")
-    proposal = improve_explore(
-        surrogate.fit(thetas, np.array([1.0, 2.0, 3.0])), np.random.default_rng(0)
-    )
+def test_without_gradients_what_the_projection_takes_for_likely_comes_first_once(theta, is_new):
+    thetas, nll = np.array([[0.5, 0.5], [0.1, 0.9], [0.7, 0.7]]), np.array([1.0, 2.0, 3.0])
+    surrogate = Surrogate(KERNELS["rbf"], Opinion(BOX, theta), BOX, "linear")
+    proposal = resolve(surrogate.fit(thetas, nll), np.random.default_rng(0))
     assert (proposal.purpose == "likely") == is_new
-    if is_new:
-        assert proposal.unit.tolist() == theta
+    with_slopes = surrogate.fit(thetas, nll, gradients=np.ones((3, 2)))
+    assert resolve(with_slopes, np.random.default_rng(0)).purpose == "resolve"

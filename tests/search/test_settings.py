@@ -42,8 +42,6 @@ def test_numbers_of_any_kind_become_whole_numbers():
         ({"projection": "pca"}, "there is no projection 'pca'; expected one of log-rho, rho, can"),
         ({"rollouts": "many"}, "rollouts is 'many'; expected 'auto', 'uniform' or 'solved'"),
         ({"scale": "square"}, "scale is 'square'; expected 'auto', 'linear' or 'log'"),
-        ({"prior_mean": "zero"}, "prior_mean is 'zero'; expected 'constant' or 'log-rho'"),
-        ({"prior_mean": "log-rho", "kernel": "rbf"}, "the kernel 'rbf' knows no projection"),
         ({"smoothness": 2.5}, "kernel 'rho-rbf' has no smoothness"),
         ({"seed": -1}, "seed is -1; expected a whole number from 0 on"),
         ({"n_demonstrations": 0}, "n_demonstrations is 0"),

@@ -1,26 +1,85 @@
 """Covariances by name."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
 
 from boirl.errors import InvalidInputError
-from boirl.surrogate.kernels import KERNELS, KernelParams, KernelSpec, get_kernel
+from boirl.surrogate.kernels import KERNELS, PROFILES, KernelSpec, get_kernel
+from boirl.surrogate.latent import jacobians
+from boirl.surrogate.pairs import Points
+from boirl.surrogate.process import Inputs
+
+D, K = 3, 5
 
 
-@pytest.mark.parametrize("dims", [0, 2])
-def test_the_kernel_written_out_is_that_of_gpytorch(surrogate, dims):
-    kernel = replace(surrogate.kernel, theta_kernel_dims=dims)
-    points = torch.tensor(np.random.default_rng(2).random((9, 4 + dims)))
-    with torch.no_grad():
-        module = kernel.build(4).double()
-        params = kernel.params(module)
-        expected = module(points[:5], points).to_dense()
-    torch.testing.assert_close(kernel.covariance(points[:5], points, params), expected)
-    diagonal = kernel.covariance(points, points, params).diagonal()
-    torch.testing.assert_close(kernel.variance(points, params), diagonal)
+def project(unit):
+    """A curved projection from three dimensions to five."""
+    return torch.tanh(unit @ torch.linspace(-1.0, 1.5, D * K, dtype=torch.float64).reshape(D, K))
+
+
+def inputs(unit, sloped=()):
+    at = torch.tensor(sloped, dtype=torch.long)
+    eye = torch.eye(D, dtype=torch.float64).expand(len(at), D, D)
+    if not len(at):
+        return Inputs(Points.plain(unit), Points.plain(project(unit)))
+    return Inputs(Points(unit, at, eye), Points(project(unit), at, jacobians(project, unit[at])))
+
+
+def some_values(kernel):
+    rng = np.random.default_rng(3)
+    return {one.name: torch.tensor(rng.uniform(0.5, 1.5, one.size)) for one in kernel.priors(D)}
+
+
+@pytest.fixture
+def points():
+    return torch.tensor(np.random.default_rng(0).random((9, D)))
+
+
+def test_covariances_of_slopes_are_derivatives_of_those_of_values(surrogate, points):
+    kernel = surrogate.kernel
+    values = some_values(kernel)
+    one, other = points[:4], points[4:]
+    mine, theirs = [0, 2], [1, 3, 4]
+    found = kernel.covariance(inputs(one, mine).against(inputs(other, theirs)), values)
+
+    def of_values(a, b):
+        return kernel.covariance(inputs(a[None]).against(inputs(b[None])), values)[0, 0]
+
+    for row, i in enumerate(mine):
+        for column, j in enumerate(theirs):
+            pair = (one[i], other[j])
+            first, second = torch.autograd.functional.jacobian(of_values, pair)
+            mixed = torch.autograd.functional.hessian(of_values, pair)[0][1]
+            rows, columns = slice(4 + 3 * row, 7 + 3 * row), slice(5 + 3 * column, 8 + 3 * column)
+            torch.testing.assert_close(found[rows, j], first)
+            torch.testing.assert_close(found[i, columns], second)
+            torch.testing.assert_close(found[rows, columns], mixed)
+
+
+def test_kernels_are_positive_semi_definite(surrogate, points):
+    points[5:7] = points[:2]
+    at = inputs(points, [0, 1, 5, 8])
+    covariance = surrogate.kernel.covariance(at.against(at), some_values(surrogate.kernel))
+    torch.testing.assert_close(covariance, covariance.mT)
+    eigenvalues = torch.linalg.eigvalsh(covariance)
+    assert float(eigenvalues.min()) >= -1e-10 * float(eigenvalues.max())
+
+
+def test_the_variance_is_the_diagonal(surrogate, points):
+    at, values = inputs(points), some_values(surrogate.kernel)
+    diagonal = surrogate.kernel.covariance(at.against(at), values).diagonal()
+    torch.testing.assert_close(surrogate.kernel.covariance(at.diagonal, values), diagonal)
+
+
+@pytest.mark.parametrize("smoothness", PROFILES)
+def test_profiles_know_their_derivatives(smoothness):
+    squared = torch.linspace(0.1, 4.0, 20, dtype=torch.float64, requires_grad=True)
+    value, first, second = PROFILES[smoothness](squared)
+    (slope,) = torch.autograd.grad(value.sum(), squared, create_graph=True)
+    (bend,) = torch.autograd.grad(slope.sum(), squared)
+    torch.testing.assert_close(first, slope)
+    torch.testing.assert_close(second, bend)
 
 
 @pytest.mark.parametrize(
@@ -36,19 +95,6 @@ def test_unknown_kernels_are_refused(name, options, message):
         get_kernel(name, **options)
 
 
-@pytest.mark.parametrize("dims", [0, 3])
-def test_kernels_are_positive_semi_definite(surrogate, dims):
-    kernel = replace(surrogate.kernel, theta_kernel_dims=dims)
-    points = torch.tensor(np.random.default_rng(1000).random((40, 2 + dims)))
-    points[20:30] = points[:10]
-    with torch.no_grad():
-        params = kernel.params(kernel.build(2).double())
-    covariance = kernel.covariance(points, points, params)
-    eigenvalues = torch.linalg.eigvalsh(covariance)
-    assert float(eigenvalues.min()) >= -1e-10 * float(eigenvalues.max())
-    torch.testing.assert_close(covariance, covariance.mT)
-
-
 def test_names_stand_for_the_kernels_of_the_paper():
     assert list(KERNELS) == ["rho-rbf", "rbf", "matern"]
     assert [KERNELS[name].projected for name in KERNELS] == [True, False, False]
@@ -56,25 +102,3 @@ def test_names_stand_for_the_kernels_of_the_paper():
     assert get_kernel("rho-rbf").linear
     assert get_kernel("matern", 2.5, True) == KernelSpec("matern", False, 2.5, True)
     assert get_kernel("rho-rbf", linear=False).linear is False
-
-
-def test_hyperparameters_are_plain_numbers():
-    kernel = replace(get_kernel("rho-rbf"), theta_kernel_dims=2)
-    module = kernel.build(4)
-    stationary, linear, on_theta = module.kernels
-    stationary.outputscale, stationary.base_kernel.lengthscale = 2.0, 0.5
-    linear.outputscale, linear.base_kernel.offset = 3.0, 0.25
-    on_theta.outputscale, on_theta.base_kernel.lengthscale = 4.0, 0.125
-    expected = KernelParams(0.5, 2.0, 3.0, 0.25, 4.0, 0.125)
-    assert kernel.params(module) == pytest.approx(expected, rel=1e-5)
-
-
-def test_far_apart_only_the_linear_part_is_left():
-    params = KernelParams(lengthscale=0.1, stationary=2.0, linear=3.0, offset=0.5)
-    near, far = torch.tensor([[1.0, 2.0]]), torch.tensor([[50.0, -20.0]])
-    plain = KernelSpec("plain", projected=False)
-    assert plain.covariance(near, near, params).item() == pytest.approx(2.0)
-    assert plain.covariance(near, far, params).item() == pytest.approx(0.0)
-    sloped = KernelSpec("sloped", projected=False, linear=True)
-    expected = 3.0 * (1.0 * 50.0 - 2.0 * 20.0 + 0.5)
-    assert sloped.covariance(near, far, params).item() == pytest.approx(expected)

@@ -25,10 +25,10 @@ def through_a_file(surrogate, problem, folder):
 def assert_same(found, expected, problem):
     assert type(found.projection) is type(expected.projection)
     assert found.projection.fingerprint() == expected.projection.fingerprint()
-    assert (found.kernel, found.scale, found.prior_mean) == (
+    assert (found.kernel, found.scale, found.n_demonstrations) == (
         expected.kernel,
         expected.scale,
-        expected.prior_mean,
+        expected.n_demonstrations,
     )
     unit = np.random.default_rng(1000).random((7, problem.box.dimension))
     thetas = problem.box.from_unit(unit)
@@ -45,7 +45,7 @@ def assert_same(found, expected, problem):
         {"projection": "canonical", "scale": "log"},
         {"kernel": "rbf", "linear": True},
         {"kernel": "matern", "smoothness": 2.5, "scale": "linear"},
-        {"prior_mean": "log-rho", "n_demonstrations": 3, "n_rollouts": 2},
+        {"n_demonstrations": 3, "n_rollouts": 2},
     ],
     ids=str,
 )

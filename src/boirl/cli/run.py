@@ -74,9 +74,7 @@ def run(
         str | None,
         typer.Option(help="Name of the search within the storage.", show_default="boirl-PROBLEM"),
     ] = None,
-    acquisition: Annotated[
-        str, typer.Option(help="improve-explore, log-ei, level-set, set-sampling or random.")
-    ] = "improve-explore",
+    acquisition: Annotated[str, typer.Option(help="resolve, log-ei or random.")] = "resolve",
     projection: Annotated[
         str,
         typer.Option(

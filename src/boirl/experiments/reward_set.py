@@ -48,8 +48,6 @@ from boirl.search import explore
 SEARCHES: dict[str, dict[str, Any]] = {
     **METHODS,
     "rho-rbf, log-ei": {"kernel": "rho-rbf", "acquisition": "log-ei"},
-    "rho-rbf, level-set": {"kernel": "rho-rbf", "acquisition": "level-set"},
-    "rho-rbf, set-sampling": {"kernel": "rho-rbf", "acquisition": "set-sampling"},
 }
 EXPERT_TOLERANCE = 1e-3
 """How much of the expert's ESOR the best reward may lack; nothing would make it a matter of luck

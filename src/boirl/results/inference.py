@@ -1,35 +1,44 @@
 """What the demonstrations say of the parameters: a posterior over rewards.
 
-With a uniform prior over the box, the probability of theta given `N` demonstrations goes with
-`exp(-N * NLL(theta))`. The NLL is known at the evaluations alone; elsewhere it is drawn from the
-Gaussian process, a landscape for each sample, so that what the surrogate does not know widens the
-posterior as it should.
+The probability of theta given `N` demonstrations goes with `exp(-N * NLL(theta))` times the prior,
+by default uniform over the box. The NLL is known at the evaluations alone; elsewhere it is drawn
+from the Gaussian process, a landscape for each walker of an ensemble, so that what the surrogate
+does not know widens the posterior as it should. Where evaluations fail there is no reward to sample.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.stats import multivariate_normal, qmc
+import torch
+from scipy.stats import qmc
+from torch import Tensor
 
+from boirl.priors import UNIFORM, Prior
 from boirl.surrogate.fitted import FittedSurrogate
-from boirl.types import Box, FloatArray
+from boirl.threads import single_thread
+from boirl.types import Box, FloatArray, IntArray
 
-CANDIDATES = 1024
-ROUNDS = 8
-IMPOSSIBLE = 12.0
-"""Nats below the most probable that do not matter."""
+WALKERS = 200
+"""Walkers of the ensemble, each on a landscape of its own."""
 
-ADAPTATIONS = 2
-PILOT_SAMPLES = 200
-WIDENED, LEAST_WIDTH = 1.5, 1e-3
-"""Candidates near earlier samples spread so many times as far, and by so much of the part at least.
-Wider than the samples, so that what they missed can be found."""
+NODES = 200
+"""Thetas at which landscapes are drawn; between them they are interpolated."""
 
-MARGIN = 0.05
-SHRINKS = 0.8
-"""A part of the box that is no smaller than this share of the last one is small enough."""
+SWEEPS = 80
+"""Moves of every walker on the mean landscape, and as many on its own before the samples."""
+
+SWEEPS_BETWEEN = 15
+"""Moves of every walker between samples that are kept of it."""
+
+JUMP_EVERY = 8
+"""One move in so many is by the whole difference of two walkers, from one mode to another."""
+
+CANDIDATES = 2048
+"""Thetas that the ensemble starts from, half of them all over the box."""
 
 PINNED, FREE = 0.2, 0.8
 """Shares of its range up to which a parameter is pinned down, and from which on it is free."""
@@ -62,64 +71,159 @@ class ParameterSummary:
         return "free" if self.share >= FREE else "narrowed"
 
 
+LogDensity = Callable[[FloatArray, IntArray], FloatArray]
+"""Log density of points `n x d` of the unit cube, each for the walker of a number, `n`."""
+
+
 def sample_rewards(
-    fitted: FittedSurrogate, n_demonstrations: int, n: int, rng: np.random.Generator
-) -> FloatArray:
-    """Draw thetas, `n x d`, from the posterior over rewards.
-
-    Candidates fill the part of the box that may matter, which is found by narrowing it down to
-    thetas that are not impossible. Each sample is drawn from them under a landscape of its own.
-    """
-    part = fitted.box
-    for _ in range(ROUNDS):
-        thetas = _spread(part, rng)
-        mean, _ = fitted.posterior(thetas)
-        low, _ = fitted.interval(thetas)
-        possible = thetas[n_demonstrations * (low - mean.min()) <= IMPOSSIBLE]
-        narrower = _around(possible, part)
-        shrinks = np.prod((narrower.high - narrower.low) / (part.high - part.low))
-        part = narrower
-        if shrinks >= SHRINKS:
-            break
-    thetas, log_density = _spread(part, rng), np.zeros(CANDIDATES)
-    for _ in range(ADAPTATIONS):
-        drawn = _draw(fitted, thetas, log_density, n_demonstrations, PILOT_SAMPLES, rng)
-        thetas, log_density = _around_samples(drawn, part, rng)
-    return _draw(fitted, thetas, log_density, n_demonstrations, n, rng)
-
-
-def _draw(
     fitted: FittedSurrogate,
-    thetas: FloatArray,
-    log_density: FloatArray,
     n_demonstrations: int,
     n: int,
     rng: np.random.Generator,
+    prior: Prior = UNIFORM,
 ) -> FloatArray:
-    """Samples from candidates `n x d` that were drawn with a density, each under a landscape."""
-    landscapes = fitted.sample(thetas, n, rng)
-    # The highest sum of a log-weight and Gumbel noise is a draw by the weights.
-    noise = rng.gumbel(size=landscapes.shape)
-    return thetas[(noise - n_demonstrations * landscapes - log_density).argmax(axis=1)]
+    """Draw thetas, `n x d`, from the posterior over rewards.
 
-
-def _around_samples(
-    samples: FloatArray, part: Box, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray]:
-    """New candidates, half of them all over a part of the box, half where samples were.
-
-    Returns:
-        Thetas `n x d` and the logarithm of the density that they were drawn with, `n`.
+    An ensemble on the mean landscape finds the thetas that matter. Landscapes are drawn there, one
+    for each walker, and every walker goes on upon its own.
     """
-    unit = part.to_unit(samples)
-    covariance = WIDENED**2 * np.cov(unit.T).reshape(part.dimension, part.dimension)
-    covariance += LEAST_WIDTH**2 * np.eye(part.dimension)
-    near = multivariate_normal(unit.mean(axis=0), covariance)
-    drawn = np.asarray(near.rvs(CANDIDATES // 2, random_state=rng)).reshape(-1, part.dimension)
-    drawn = drawn[np.all((drawn >= 0.0) & (drawn <= 1.0), axis=1)]
-    candidates = np.concatenate([part.to_unit(_spread(part, rng))[: CANDIDATES // 2], drawn])
-    density = np.logaddexp(0.0, near.logpdf(candidates))
-    return part.from_unit(candidates), density
+    with torch.no_grad(), single_thread():
+        fitted = replace(fitted, n_demonstrations=n_demonstrations)
+        mean = _under(prior, fitted.box, _MeanLandscape(fitted))
+        start = _start(fitted, mean, rng)
+        walkers = _walk(mean, start, SWEEPS, rng)
+        own = _under(prior, fitted.box, _OwnLandscapes(fitted, walkers, rng))
+        walkers = _walk(own, walkers, SWEEPS, rng)
+        kept = [walkers]
+        for _ in range((n - 1) // WALKERS):
+            walkers = _walk(own, walkers, SWEEPS_BETWEEN, rng)
+            kept.append(walkers)
+    drawn = np.concatenate(kept)
+    return fitted.box.from_unit(drawn[rng.permutation(len(drawn))[:n]])
+
+
+def _under(prior: Prior, box: Box, likelihood: LogDensity) -> LogDensity:
+    """Likelihood times prior."""
+    if prior.is_uniform:
+        return likelihood
+    return lambda unit, walkers: likelihood(unit, walkers) + prior.log_prior(box.from_unit(unit))
+
+
+def _start(fitted: FittedSurrogate, mean: LogDensity, rng: np.random.Generator) -> FloatArray:
+    """Walkers `w x d`, drawn from candidates all over the box and around the best at all scales."""
+    dimension = fitted.box.dimension
+    spread = qmc.Sobol(dimension, rng=rng).random(CANDIDATES // 2)
+    radii = 10.0 ** rng.uniform(-4.0, -0.5, (CANDIDATES // 2, 1))
+    cloud = fitted.best_unit + radii * rng.standard_normal((CANDIDATES // 2, dimension))
+    candidates = np.concatenate([spread, np.clip(cloud, 0.0, 1.0)])
+    density = mean(candidates, np.zeros(len(candidates), dtype=np.int64))
+    # The highest sum of a log-weight and Gumbel noise is a draw by the weights.
+    noise = rng.gumbel(size=(WALKERS, len(candidates)))
+    chosen = candidates[(noise + density).argmax(axis=1)]
+    # Walkers on one and the same candidate could not move apart.
+    return np.clip(chosen + 1e-4 * rng.standard_normal(chosen.shape), 0.0, 1.0)
+
+
+def _walk(
+    density: LogDensity, walkers: FloatArray, sweeps: int, rng: np.random.Generator
+) -> FloatArray:
+    """Move every walker so many times by differences of others (differential evolution).
+
+    Half of the walkers move at once, by differences of the other half, which keeps the density of
+    all of them together whatever landscape each is on.
+    """
+    walkers, dimension = walkers.copy(), walkers.shape[1]
+    numbers = np.arange(len(walkers))
+    current = density(walkers, numbers)
+    usual = 2.38 / np.sqrt(2.0 * dimension)
+    for sweep in range(sweeps):
+        share = 1.0 if sweep % JUMP_EVERY == JUMP_EVERY - 1 else usual * rng.uniform(0.5, 1.2)
+        shuffled = rng.permutation(numbers)
+        middle = len(numbers) // 2
+        for moving, still in (
+            (shuffled[:middle], shuffled[middle:]),
+            (shuffled[middle:], shuffled[:middle]),
+        ):
+            one, other = rng.choice(still, (2, len(moving)))
+            jitter = 1e-6 * rng.standard_normal((len(moving), dimension))
+            proposed = walkers[moving] + share * (walkers[one] - walkers[other]) + jitter
+            inside = ((proposed >= 0.0) & (proposed <= 1.0)).all(axis=1)
+            there = np.full(len(moving), -np.inf)
+            if inside.any():
+                there[inside] = density(proposed[inside], moving[inside])
+            accepted = np.log(rng.random(len(moving))) < there - current[moving]
+            walkers[moving[accepted]] = proposed[accepted]
+            current[moving[accepted]] = there[accepted]
+    return walkers
+
+
+class _MeanLandscape:
+    """`-N NLL` as the surrogate expects it, the same for all walkers.
+
+    That of one set of hyperparameters, which is enough to find the thetas that matter.
+    """
+
+    def __init__(self, fitted: FittedSurrogate) -> None:
+        self.fitted = fitted
+
+    def __call__(self, unit: FloatArray, walkers: IntArray) -> FloatArray:
+        fitted, at = self.fitted, torch.tensor(unit)
+        one = fitted.components[0]
+        mean = one.process.mean(one.space.inputs(at, projected=_project(fitted, at)))
+        return _log_density(fitted, at, one.nll(mean))
+
+
+class _OwnLandscapes:
+    """`-N NLL` by landscapes drawn from the surrogate, one for each walker.
+
+    A landscape is drawn at nodes, thetas that matter. Components share the walkers evenly.
+    """
+
+    def __init__(
+        self, fitted: FittedSurrogate, walkers: FloatArray, rng: np.random.Generator
+    ) -> None:
+        self.fitted = fitted
+        nodes = torch.tensor(walkers[rng.permutation(len(walkers))[:NODES]])
+        projected = _project(fitted, nodes)
+        counts = fitted.shares(len(walkers))
+        self.owner = np.repeat(np.arange(len(counts)), counts)
+        self.number = np.concatenate([np.arange(count) for count in counts])
+        self.landscapes = [
+            one.process.landscapes(
+                one.space.inputs(nodes, projected=projected),
+                fitted.calibration * torch.tensor(rng.standard_normal((count, len(nodes)))),
+            )
+            for one, count in zip(fitted.components, counts, strict=True)
+        ]
+
+    def __call__(self, unit: FloatArray, walkers: IntArray) -> FloatArray:
+        fitted, at = self.fitted, torch.tensor(unit)
+        projected = _project(fitted, at)
+        nll = torch.zeros(len(unit), dtype=torch.float64)
+        for owner, one in enumerate(fitted.components):
+            rows = np.flatnonzero(self.owner[walkers] == owner)
+            if len(rows):
+                inputs = one.space.inputs(at[rows], projected=projected[rows])
+                numbers = torch.tensor(self.number[walkers[rows]])
+                nll[rows] = one.nll(self.landscapes[owner](inputs, numbers))
+        return _log_density(fitted, at, nll)
+
+
+def _log_density(fitted: FittedSurrogate, unit: Tensor, nll: Tensor) -> FloatArray:
+    """Log density of the posterior, up to a constant.
+
+    What is more likely to fail than not has none: beyond the border of what can be evaluated, the
+    landscape is made up, and no probability of success outweighs its nats.
+    """
+    above = fitted.n_demonstrations * (nll - fitted.best_nll)
+    chance = fitted.feasibility.log_probability(unit)
+    found: FloatArray = torch.where(chance > math.log(0.5), chance - above, -torch.inf).numpy()
+    return found
+
+
+def _project(fitted: FittedSurrogate, unit: Tensor) -> Tensor:
+    low, high = torch.as_tensor(fitted.box.low), torch.as_tensor(fitted.box.high)
+    return fitted.projection.project(low + (high - low) * unit)
 
 
 def summarise_parameters(samples: FloatArray, box: Box) -> list[ParameterSummary]:
@@ -129,14 +233,3 @@ def summarise_parameters(samples: FloatArray, box: Box) -> list[ParameterSummary
     shares = np.minimum(1.0, (high - low) / (0.95 * (box.high - box.low)))
     rows = zip(box.names, low, median, high, shares, strict=True)
     return [ParameterSummary(name, *map(float, numbers)) for name, *numbers in rows]
-
-
-def _spread(part: Box, rng: np.random.Generator) -> FloatArray:
-    return part.from_unit(qmc.Sobol(part.dimension, rng=rng).random(CANDIDATES))
-
-
-def _around(thetas: FloatArray, part: Box) -> Box:
-    """The box that thetas span, with a margin, within a part."""
-    margin = MARGIN * (part.high - part.low)
-    low = np.maximum(part.low, thetas.min(axis=0) - margin)
-    return Box(part.names, low, np.minimum(part.high, thetas.max(axis=0) + margin))

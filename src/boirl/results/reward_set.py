@@ -19,7 +19,6 @@ from boirl.problem import Problem
 from boirl.results.findings import Health
 from boirl.results.health import examine, mark_unsearched
 from boirl.results.inference import ParameterSummary, sample_rewards, summarise_parameters
-from boirl.results.penalised import PenalisedSurrogate
 from boirl.results.report import describe
 from boirl.results.result import RESULT_KINDS, Result
 from boirl.results.verified import VERIFY_EVALUATIONS, VerifiedRewards, verify_rewards
@@ -59,7 +58,7 @@ class RewardSet(Result):
         noisy, by their standard errors or by what the surrogate learned, this is the one with the
         lowest predicted NLL; elsewhere the one with the lowest NLL.
         """
-        return int(np.where(np.isnan(self.nll), np.inf, self.fitted.denoised_nll).argmin())
+        return int(np.flatnonzero(~np.isnan(self.nll))[self.fitted.best_index])
 
     @property
     def expected_best(self) -> FloatArray:
@@ -82,10 +81,7 @@ class RewardSet(Result):
             raise InvalidInputError(f"n is {n}; expected at least one sample")
         rng = np.random.default_rng([seed, 0, SAMPLE_STREAM])
         count = len(self.problem.demonstrations)
-        fitted: Any = self.fitted
-        if not self.prior.is_uniform:
-            fitted = PenalisedSurrogate(fitted, self.prior, count)
-        return sample_rewards(fitted, count, n, rng)
+        return sample_rewards(self.fitted, count, n, rng, self.prior)
 
     def parameter_summary(self, n: int = 1000, seed: int = 0) -> list[ParameterSummary]:
         """Which parameters the demonstrations pin down, which they leave free, and of which the
@@ -102,7 +98,13 @@ class RewardSet(Result):
     def fitted(self) -> FittedSurrogate:
         """The Gaussian process, fitted to all evaluations."""
         seen = Observations.of(self.evaluations)
-        return self.surrogate.fit_with_theta_kernel(seen.thetas, seen.nll, seen.nll_se)
+        return self.surrogate.fit(
+            seen.thetas,
+            seen.nll,
+            nll_se=seen.nll_se,
+            gradients=seen.gradients,
+            failed=seen.failed,
+        )
 
     def group_volumes(self, groups: Sequence[IntArray], limit: float) -> list[float]:
         """The share of the box that belongs to each group.

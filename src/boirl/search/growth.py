@@ -89,7 +89,7 @@ class GrowingRollouts:
         if len(evaluations) >= ENOUGH_POLICIES:
             grown.warn_if_saturated(self.problem.box)
         start = self.start
-        return Surrogate(start.kernel, grown, start.box, start.scale, start.prior_mean)
+        return Surrogate(start.kernel, grown, start.box, start.scale, start.n_demonstrations)
 
     def _rollouts_of(
         self, number: int, evaluation: Evaluation, demonstrations: Demonstrations

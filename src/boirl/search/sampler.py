@@ -14,7 +14,8 @@ from optuna.trial import FrozenTrial, TrialState
 
 from boirl.evaluation import Evaluation
 from boirl.problem import Problem
-from boirl.search.acquisitions import ACQUISITIONS, Acquisition, random
+from boirl.search.acquisitions import ACQUISITIONS, Acquisition, Proposal, random, resolve
+from boirl.search.descent import is_off, quasi_newton_step
 from boirl.search.growth import build_growth
 from boirl.search.initial import initial_thetas
 from boirl.search.records import evaluation_of, is_finished, theta_of
@@ -25,11 +26,17 @@ from boirl.types import Box, FloatArray
 
 FIT = "boirl:fit"
 PURPOSE = "boirl:purpose"
+PREDICTED = "boirl:predicted"
+DESCEND = "descend"
 
 ALWAYS_REFIT_BELOW = 10
-REFIT_GROWTH = 1.1
+REFIT_GROWTH = 1.2
 """Hyperparameters are refitted at every evaluation of a short study, and later whenever there are
-a tenth more evaluations than at the last fit."""
+a fifth more evaluations than at the last fit."""
+
+SEARCH_DRAWS = 1
+"""Sets of hyperparameters that a proposal is based on: the most probable one, as each more costs as
+much time again; the answer is averaged over several."""
 
 Grow = Callable[[Sequence[Evaluation]], Surrogate]
 """Gives the surrogate to use after some evaluations."""
@@ -126,7 +133,8 @@ class RewardSampler(BaseSampler):
         others = [
             other for other in study.get_trials(deepcopy=False) if other.number != trial.number
         ]
-        finished = [self.read(other) for other in others if is_finished(other, self.box)]
+        done = [other for other in others if is_finished(other, self.box)]
+        finished = [self.read(other) for other in done]
         observed = Observations.of(finished)
         if self.acquisition is random or len(observed) == 0:
             return self.box.from_unit(rng.random(self.box.dimension)), {PURPOSE: "random"}
@@ -137,15 +145,34 @@ class RewardSampler(BaseSampler):
             # Running evaluations are taken to come out as expected, so that the next proposal
             # goes elsewhere. Their standard error is not known yet.
             believed, _ = fitted.posterior(pending)
-            observed = observed.joined_by(pending, believed)
-            fitted = surrogate.build(
-                observed.thetas,
-                observed.nll,
-                fitted.hyperparameters,
-                nll_se=observed.nll_se,
+            fitted = _build(
+                surrogate, observed.joined_by(pending, believed), fitted.hyperparameters
             )
-        unit, purpose = self.acquisition(fitted, rng)
-        return self.box.from_unit(unit), {**attributes, PURPOSE: purpose}
+        # Two steps down from the same best would be one and the same.
+        descent = None if len(pending) else self._descend(done, observed)
+        unit, purpose = descent or self.acquisition(fitted, rng)
+        theta = self.box.from_unit(unit)
+        mean, sd = fitted.posterior(theta[None], observed=True)
+        predicted = [float(mean[0]), float(sd[0])]
+        return theta, {**attributes, PURPOSE: purpose, PREDICTED: predicted}
+
+    def _descend(self, done: list[FrozenTrial], observed: Observations) -> Proposal | None:
+        """A quasi-Newton step, where the last prediction was off and there is a way down."""
+        last = max(done, key=lambda trial: trial.number)
+        predicted = last.system_attrs.get(PREDICTED)
+        if self.acquisition is not resolve or predicted is None:
+            return None
+        nll = float("nan") if last.value is None else last.value
+        n = self.surrogate.n_demonstrations
+        if not is_off(predicted, nll, n, self.box.dimension):
+            return None
+        best = min((t for t in done if t.value is not None), key=lambda trial: trial.value or 0.0)
+        tried = sum(
+            trial.number > best.number and trial.system_attrs.get(PURPOSE) == DESCEND
+            for trial in done
+        )
+        unit = quasi_newton_step(observed, self.box, tried, n)
+        return None if unit is None else Proposal(unit, DESCEND)
 
     def surrogate_after(self, evaluations: Sequence[Evaluation]) -> Surrogate:
         """The surrogate that some evaluations call for."""
@@ -165,16 +192,35 @@ class RewardSampler(BaseSampler):
         same = last is not None and last["projection"] == projection
         warm_start = None if last is None else last["hyperparameters"]
         if same and last and ALWAYS_REFIT_BELOW <= size < REFIT_GROWTH * last["size"]:
-            return surrogate.build(
-                observed.thetas, observed.nll, warm_start, nll_se=observed.nll_se
-            ), {}
-        fitted = surrogate.fit(observed.thetas, observed.nll, warm_start, observed.nll_se)
+            return _build(surrogate, observed, warm_start), {}
+        fitted = surrogate.fit(
+            observed.thetas,
+            observed.nll,
+            warm_start,
+            observed.nll_se,
+            observed.gradients,
+            observed.failed,
+            draws=SEARCH_DRAWS,
+        )
         fit = {
             "hyperparameters": fitted.hyperparameters,
             "size": size,
             "projection": projection,
         }
         return fitted, {FIT: fit}
+
+
+def _build(
+    surrogate: Surrogate, observed: Observations, hyperparameters: dict[str, Any] | None
+) -> FittedSurrogate:
+    return surrogate.build(
+        observed.thetas,
+        observed.nll,
+        hyperparameters,
+        observed.nll_se,
+        observed.gradients,
+        observed.failed,
+    )
 
 
 def search_space(box: Box) -> dict[str, BaseDistribution]:

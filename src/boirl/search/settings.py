@@ -21,7 +21,6 @@ from boirl.projections import (
 from boirl.search.acquisitions import ACQUISITIONS
 from boirl.surrogate.fitting import Surrogate
 from boirl.surrogate.kernels import get_kernel
-from boirl.surrogate.prior import PRIOR_MEANS
 from boirl.surrogate.warping import SCALES
 
 PROJECTION_STREAM, INITIAL_STREAM = 1, 2
@@ -43,7 +42,6 @@ class SearchOptions(TypedDict, total=False):
     n_rollouts: int
     rollouts: str
     scale: str
-    prior_mean: str
     drop: tuple[str, ...]
     smoothness: float | None
     linear: bool | None
@@ -56,8 +54,7 @@ class SearchSettings:
 
     Args:
         kernel: `"rho-rbf"`, `"rbf"` or `"matern"`.
-        acquisition: `"improve-explore"`, `"log-ei"`, `"level-set"`, `"set-sampling"` or
-            `"random"`, see `boirl.search.acquisitions`.
+        acquisition: `"resolve"`, `"log-ei"` or `"random"`, see `boirl.search.acquisitions`.
         projection: `"log-rho"`, `"rho"` as in the text of the paper, or `"canonical"`, which no
             potential shaping changes (for known dynamics); used by `"rho-rbf"`.
         n_demonstrations: `K`, the demonstrations in the projection; by default 40, or 10 where
@@ -71,29 +68,26 @@ class SearchSettings:
             The authors' code does so with the u-turns of Borlange.
         smoothness: `nu` of the Matern kernel, 1.5 (default) or 2.5.
         scale: Scale of the NLL and of log rho in the surrogate: `"linear"`, `"log"`, or `"auto"`:
-            whichever makes the evaluations more probable.
-        prior_mean: What the surrogate expects beforehand: `"constant"`, or `"log-rho"`: less where
-            the demonstrations beat the roll-outs more clearly (for `"rho-rbf"` alone).
+            averaged over by how probable each makes the evaluations.
         linear: Whether a linear kernel is added; by default for `"rho-rbf"` alone.
         seed: Seeds every random choice.
     """
 
     kernel: str = "rho-rbf"
-    acquisition: str = "improve-explore"
+    acquisition: str = "resolve"
     projection: str = "log-rho"
     n_demonstrations: int | None = None
     n_rollouts: int = 5
     rollouts: str = "auto"
     scale: str = "auto"
-    prior_mean: str = "constant"
     drop: tuple[str, ...] = ()
     smoothness: float | None = None
     linear: bool | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
-        kernel = get_kernel(self.kernel, self.smoothness, self.linear)
         # Each of these refuses an unknown name.
+        _ = get_kernel(self.kernel, self.smoothness, self.linear)
         _ = ACQUISITIONS[self.acquisition], PROJECTIONS[self.projection]
         if self.rollouts not in ("auto", "uniform", "solved"):
             raise InvalidInputError(
@@ -102,15 +96,6 @@ class SearchSettings:
         if self.scale not in ("auto", *SCALES):
             raise InvalidInputError(
                 f"scale is {self.scale!r}; expected 'auto', {' or '.join(map(repr, SCALES))}"
-            )
-        if self.prior_mean not in PRIOR_MEANS:
-            raise InvalidInputError(
-                f"prior_mean is {self.prior_mean!r}; expected {' or '.join(map(repr, PRIOR_MEANS))}"
-            )
-        if self.prior_mean != "constant" and not kernel.projected:
-            raise InvalidInputError(
-                f"prior_mean is {self.prior_mean!r} and the kernel {self.kernel!r} knows no "
-                "projection; expected 'constant', or the kernel 'rho-rbf'"
             )
         for name, least in (("seed", 0), ("n_demonstrations", 1), ("n_rollouts", 1)):
             value = getattr(self, name)
@@ -146,8 +131,8 @@ class SearchSettings:
             )
             rollouts = sample_rollouts(problem, chosen, self.n_rollouts, rng, policies)
             projection = self.build_projection(problem, chosen, rollouts)
-        scale, prior_mean = cast(Any, self.scale), cast(Any, self.prior_mean)
-        return Surrogate(kernel, projection, problem.box, scale, prior_mean)
+        scale = cast(Any, self.scale)
+        return Surrogate(kernel, projection, problem.box, scale, len(problem.demonstrations))
 
     def build_projection(
         self,

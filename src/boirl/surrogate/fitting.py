@@ -1,53 +1,52 @@
-"""Gaussian processes for NLL(theta), on theta itself or in the space of a projection."""
+"""From evaluations to a Gaussian process, averaged over its hyperparameters and scales."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
-from botorch.exceptions import BotorchWarning
-from botorch.models import SingleTaskGP
-from botorch.models.transforms.input import ChainedInputTransform, InputTransform, Normalize
-from botorch.models.transforms.outcome import Standardize
-from botorch.optim.fit import fit_gpytorch_mll_scipy
-from gpytorch.mlls import ExactMarginalLogLikelihood
-from linear_operator.utils.errors import NanError, NotPSDError
-from linear_operator.utils.warnings import NumericalWarning
+from scipy.stats import norm, qmc
 from torch import Tensor
 
-from boirl.projections.base import SATURATED_RANGE, Projection
-from boirl.surrogate.fitted import CHOSEN_AT, FLOOR, SCALE, FittedSurrogate, Hyperparameters
-from boirl.surrogate.kernels import KernelSpec
-from boirl.surrogate.noise import NOISE_FLOOR, NoiseModel, build_likelihood, check_standard_errors
-from boirl.surrogate.prior import PriorMean, build_mean
-from boirl.surrogate.warping import SCALES, AppendTheta, Compress, OutputScale, Scale
+from boirl.projections.base import Projection
+from boirl.surrogate.evidence import Evidence, Laplace, to_vector
+from boirl.surrogate.feasibility import Feasibility
+from boirl.surrogate.fitted import Component, FittedSurrogate
+from boirl.surrogate.kernels import KernelSpec, Prior
+from boirl.surrogate.latent import LatentSpace
+from boirl.surrogate.noise import NoiseModel, check_standard_errors
+from boirl.surrogate.process import Data, Process
+from boirl.surrogate.warping import SCALES, OutputScale, Scale
 from boirl.threads import single_thread
 from boirl.types import Box, FloatArray
 
-COLD_FIT_STEPS = 100
-WARM_FIT_STEPS = 15
-LOG_SCALE_ODDS = 5.0
-"""How much more probable, in nats, the log scale is beforehand where the projection calls for it,
-and less probable where it does not."""
+MAX_ROWS = 600
+"""Values and slopes that a process is conditioned on, as time goes with the cube of their number.
+Beyond, the gradients of the worst evaluations are left out, never a value."""
 
-NOISE_ODDS = 5.0
-"""How much more probable, in nats, a smooth landscape under noise is beforehand than one so rugged
-that it passes through every evaluation."""
+COLD_FIT_STEPS, WARM_FIT_STEPS = 60, 15
+"""Steps of L-BFGS: until nothing changes, or as many as an evaluation more may call for."""
 
-THETA_KERNEL_FROM = 3
-"""Evaluations per parameter from which on a kernel on theta may be added."""
+TRIED_DRAWS, KEPT_DRAWS = 32, 6
+"""Hyperparameters that are drawn, and that are kept by importance: a handful that spread as far as
+the evaluations leave them."""
 
-THETA_KERNEL_ODDS = 5.0
-"""How much less probable that is beforehand, in nats."""
+EXACT_NOISE = Prior("noise", 1, 1e-7)
+"""Noise of exact evaluations: what a smooth landscape leaves unexplained, next to nothing."""
 
-CHOOSE_SCALE_FROM = 6
-CHOOSE_AGAIN = 1.5
-"""With fewer evaluations the scale is linear; with half as many more it is chosen again, and so is
-whether there is noise."""
+UNKNOWN_NOISE = Prior("noise", 1, 1e-4, 3.0)
+"""Noise of evaluations without gradients, which may be learned from samples."""
+
+NOISE_FLOOR = 1e-9
+"""Variance always assumed, so that rewards that fall on one point do no harm."""
+
+SLOPE_NOISE = 10.0
+"""Noise of slopes, in the unit cube, as a multiple of that of values."""
+
+SLOPE_FLOOR = 1e-6
+"""Variance of slopes always assumed, as a share of their mean square."""
 
 
 class Surrogate:
@@ -57,9 +56,9 @@ class Surrogate:
         kernel: Which covariance.
         projection: From theta to the inputs of the kernel.
         box: The rewards under consideration.
-        scale: `"linear"`, `"log"` (see `boirl.surrogate.warping`), or `"auto"`: whichever is more
-            probable given the projection and the evaluations.
-        prior_mean: `"constant"`, or `"log-rho"`: falling with the mean of the projection.
+        scale: `"linear"`, `"log"` (see `boirl.surrogate.warping`), or `"auto"`: averaged over by
+            evidence.
+        n_demonstrations: How many demonstrations an NLL is the mean of.
     """
 
     def __init__(
@@ -68,181 +67,248 @@ class Surrogate:
         projection: Projection,
         box: Box,
         scale: Scale | Literal["auto"] = "auto",
-        prior_mean: PriorMean = "constant",
+        n_demonstrations: int = 1,
     ) -> None:
         self.kernel = kernel
         self.projection = projection
         self.box = box
         self.scale = scale
-        self.prior_mean = prior_mean
+        self.n_demonstrations = n_demonstrations
         latent_range = projection.range_over(box)
-        self._log_odds = LOG_SCALE_ODDS * projection.calls_for_compression(latent_range)
-        self._latent_ranges = {
-            "linear": _with_some_width(latent_range),
-            "log": _with_some_width(projection.compress(latent_range)),
-        }
+        self._spaces = {one: LatentSpace.of(projection, box, one, latent_range) for one in SCALES}
 
     def build(
         self,
         thetas: FloatArray,
         nll: FloatArray,
-        hyperparameters: Mapping[str, float] | None = None,
-        noise_floor: float | None = None,
-        scale: Scale | None = None,
+        hyperparameters: Mapping[str, Any] | None = None,
         nll_se: FloatArray | None = None,
+        gradients: FloatArray | None = None,
+        failed: FloatArray | None = None,
     ) -> FittedSurrogate:
-        """The process with given hyperparameters, or the default ones; nothing is fitted.
+        """The process with given hyperparameters, or the medians of their priors; nothing is
+        fitted.
 
         Standard errors of the NLLs, `n`, become noise of the evaluations, see
         `boirl.surrogate.noise`, beside the noise that is learned; 0 or None stands for unknown.
+
+        Args:
+            thetas: Where evaluations succeeded, `n x d`.
+            nll: Their NLLs, `n`.
+            hyperparameters: Those of another fit.
+            nll_se: Standard errors, `n`.
+            gradients: Derivatives of the NLLs by theta, `n x d`, NaN where there is none.
+            failed: Thetas where evaluations failed, `m x d`.
         """
-        given = hyperparameters or {}
-        errors = check_standard_errors(nll_se, len(nll))
-        floor = given.get(FLOOR, NOISE_FLOOR) if noise_floor is None else noise_floor
-        scale = scale or self._scale_of(given)
-        output = OutputScale.of(scale, nll)
-        outputs = torch.tensor(output.forward(nll)).unsqueeze(-1)
-        unit = self.box.to_unit(thetas)
-        noise = NoiseModel(nll, errors, unit)
-        variances = noise.variances(unit) * np.exp(2.0 * output.log_slopes(nll))
-        unknown = torch.tensor(noise.is_unknown(unit), dtype=torch.float64)
-        bounds = torch.tensor(np.stack([self.box.low, self.box.high]))
-        inputs: dict[str, InputTransform] = {
-            "unit_to_theta": Normalize(self.box.dimension, bounds=bounds, reverse=True),
-            "projection": self.projection,
-        }
-        if scale == "log":
-            inputs["compress"] = Compress(self.projection)
-        inputs["scale"] = Normalize(self.projection.dimension, bounds=self._latent_ranges[scale])
-        chain = ChainedInputTransform(**inputs)
-        with warnings.catch_warnings():
-            # BoTorch warns of outputs that are all alike, which happens and does no harm.
-            warnings.simplefilter("ignore", BotorchWarning)
-            _, scaled = Standardize(1)(outputs, torch.tensor(variances).unsqueeze(-1))
-            # Where no noise is learned, its floor has to be there all the same.
-            given_noise = scaled.squeeze(-1).maximum((1.0 - unknown) * floor)
-            model = SingleTaskGP(
-                torch.tensor(unit),
-                outputs,
-                likelihood=build_likelihood(given_noise, floor, unknown),
-                mean_module=build_mean(self.prior_mean),
-                covar_module=self.kernel.build(self.projection.dimension),
-                input_transform=AppendTheta(chain) if self.kernel.theta_kernel_dims else chain,
-                outcome_transform=Standardize(1),
+        seen = _Seen(self, thetas, nll, nll_se, gradients, failed)
+        given = hyperparameters or {"components": [{"scale": self._first_scale, "values": {}}]}
+        components = []
+        for one in given["components"]:
+            task = seen.task(one["scale"])
+            vector = to_vector(task.evidence.priors, one["values"])
+            components.append(
+                task.component(np.zeros(task.evidence.size) if vector is None else vector)
             )
-        with torch.no_grad():
-            for name, value in model.named_parameters():
-                value.fill_(given.get(name, float(value.detach())))
-        return FittedSurrogate(
-            model=model.eval(),
-            kernel=self.kernel,
-            projection=self.projection,
-            latent_range=self._latent_ranges[scale],
-            box=self.box,
-            scale=scale,
-            scale_chosen_at=int(given.get(CHOSEN_AT, len(nll))),
-            output=output,
-            thetas=thetas,
-            nll=nll,
-            nll_se=errors,
-            given_noise=given_noise,
-            unknown_noise=unknown,
-        )
+        return seen.fitted(components)
 
     def fit(
         self,
         thetas: FloatArray,
         nll: FloatArray,
-        warm_start: Mapping[str, float] | None = None,
+        warm_start: Mapping[str, Any] | None = None,
         nll_se: FloatArray | None = None,
+        gradients: FloatArray | None = None,
+        failed: FloatArray | None = None,
+        draws: int = KEPT_DRAWS,
     ) -> FittedSurrogate:
-        """The process with the most probable hyperparameters.
+        """The process averaged over probable hyperparameters; arguments as of `build`.
 
-        A single evaluation teaches none, so the defaults stay. Where the covariance cannot be
-        factorised, the noise floor is raised until it can. For `nll_se` see `build`.
+        A Gaussian around the most probable hyperparameters of each scale (Laplace) gives draws
+        that importance turns into a handful of equally probable ones.
         """
-        if len(thetas) < 2:
-            return self.build(thetas, nll, nll_se=nll_se)
-        warm = warm_start or {}
-        last = self._scale_of(warm)
-        if len(nll) < max(CHOOSE_SCALE_FROM, CHOOSE_AGAIN * warm.get(CHOSEN_AT, 0)):
-            return self._fit(thetas, nll, nll_se, last, warm)
-        # The scale is chosen again; only the one in use has hyperparameters to start from.
-        warm = _without_choice(warm)
-        chosen = self._fit(thetas, nll, nll_se, last, warm)
-        if self.scale == "auto":
-            other = self._fit(thetas, nll, nll_se, _other(last), {})
-            linear, log = (chosen, other) if last == "linear" else (other, chosen)
-            chosen = log if log.evidence() + self._log_odds > linear.evidence() else linear
-        if not warm or chosen.scale != last or chosen.learns_noise:
-            return chosen
-        # What began without noise goes on so: where it is gone there is no slope to return by.
-        cold = self._fit(thetas, nll, nll_se, last, {})
-        noise = cold.learns_noise and cold.evidence() + NOISE_ODDS > chosen.evidence()
-        return cold if noise else chosen
+        seen = _Seen(self, thetas, nll, nll_se, gradients, failed)
+        if len(nll) < 2:
+            return self.build(thetas, nll, None, nll_se, gradients, failed)
+        tasks = [seen.task(scale) for scale in (SCALES if self.scale == "auto" else (self.scale,))]
+        with single_thread():
+            if draws == 1:
+                return seen.fitted(
+                    [
+                        max(
+                            (task.most_probable(_centre_of(warm_start, task)) for task in tasks),
+                            key=lambda x: x[0],
+                        )[1]
+                    ]
+                )
+            found = [task.laplace(_centre_of(warm_start, task)) for task in tasks]
+            logs = np.array(
+                [one.log_evidence + task.log_units for one, task in zip(found, tasks, strict=True)]
+            )
+            shares = np.exp(logs - logs.max())
+            counts = _counts(shares / shares.sum(), draws)
+            components = []
+            for laplace, task, count in zip(found, tasks, counts, strict=True):
+                if count:
+                    vectors = laplace.draws(task.evidence, _noise(task.evidence.size), count)
+                    components += [task.component(vector) for vector in vectors]
+        return seen.fitted(components)
 
-    def fit_with_theta_kernel(
-        self, thetas: FloatArray, nll: FloatArray, nll_se: FloatArray | None = None
-    ) -> FittedSurrogate:
-        """`fit`, with a kernel on theta beside that on the projection where this explains more.
+    @property
+    def _first_scale(self) -> Scale:
+        return "linear" if self.scale == "auto" else self.scale
 
-        A projection on few demonstrations and roll-outs does not separate all rewards, which
-        shows where evaluations are dense. For the answer of a search: while there are few
-        evaluations, generalising by the projection alone is what makes a search quick.
-        """
-        plain = self.fit(thetas, nll, nll_se=nll_se)
-        few = len(nll) < THETA_KERNEL_FROM * self.box.dimension
-        if few or not self.kernel.projected or self.prior_mean != "constant":
-            return plain
-        kernel = replace(self.kernel, theta_kernel_dims=self.box.dimension)
-        detailed = Surrogate(kernel, self.projection, self.box, plain.scale)
-        fitted = detailed.fit(thetas, nll, nll_se=nll_se)
-        gain = fitted.evidence(precise=True) - plain.evidence(precise=True)
-        return fitted if gain > THETA_KERNEL_ODDS else plain
 
-    def _fit(
+class _Seen:
+    """Evaluations on the way to a fit."""
+
+    def __init__(
         self,
+        surrogate: Surrogate,
         thetas: FloatArray,
         nll: FloatArray,
         nll_se: FloatArray | None,
+        gradients: FloatArray | None,
+        failed: FloatArray | None,
+    ) -> None:
+        self.surrogate = surrogate
+        self.box = surrogate.box
+        self.thetas = thetas
+        self.nll = nll
+        self.nll_se = check_standard_errors(nll_se, len(nll))
+        empty = np.full(thetas.shape, np.nan)
+        self.gradients = empty if gradients is None else gradients
+        self.failed = np.empty((0, thetas.shape[1])) if failed is None else failed
+        self.unit = self.box.to_unit(thetas)
+        self.sloped = self._sloped()
+        self._tasks: dict[Scale, _Task] = {}
+
+    def _sloped(self) -> Tensor:
+        """Numbers of the evaluations whose gradients are used: the best ones, if not all."""
+        known = np.flatnonzero(np.isfinite(self.gradients).all(axis=1))
+        most = max(0, MAX_ROWS - len(self.nll)) // self.box.dimension
+        best = known[np.argsort(self.nll[known], kind="stable")[:most]]
+        return torch.tensor(np.sort(best))
+
+    def task(self, scale: Scale) -> _Task:
+        """The data on a scale, standardised; made once."""
+        if scale not in self._tasks:
+            self._tasks[scale] = self._task(scale)
+        return self._tasks[scale]
+
+    def _task(self, scale: Scale) -> _Task:
+        output = OutputScale.of(scale, self.nll)
+        outputs = output.forward(self.nll)
+        slopes = np.exp(output.log_slopes(self.nll))
+        chosen = self.sloped.numpy()
+        width = self.box.high - self.box.low
+        rise = self.gradients[chosen] * width * slopes[chosen, None]
+        centre, spread = float(outputs.mean()), float(outputs.std())
+        # Evaluations that are all alike, or a single one, are told apart by their slopes at most.
+        spread = max(spread, 0.1 * float(np.sqrt(np.square(rise).mean())) if rise.size else 0.0)
+        spread = spread if spread > 1e-12 * max(1.0, abs(centre)) else 1.0
+        noise = NoiseModel(self.nll, self.nll_se, self.unit)
+        given = noise.variances(self.unit) * np.square(slopes / spread)
+        unknown = noise.is_unknown(self.unit).astype(float)
+        rise = rise / spread
+        floor = SLOPE_FLOOR * float(np.square(rise).mean()) if rise.size else 0.0
+        space = self.surrogate._spaces[scale]
+        with torch.no_grad():
+            inputs = space.inputs(torch.tensor(self.unit), self.sloped)
+        data = Data(
+            inputs,
+            torch.tensor(np.concatenate([(outputs - centre) / spread, rise.ravel()])),
+            torch.tensor(
+                np.concatenate(
+                    [NOISE_FLOOR + given, np.full(rise.size, SLOPE_NOISE * NOISE_FLOOR + floor)]
+                )
+            ),
+            torch.tensor(np.concatenate([unknown, np.full(rise.size, SLOPE_NOISE)])),
+        )
+        log_slopes = output.log_slopes(self.nll)
+        units = log_slopes.sum() + self.box.dimension * log_slopes[chosen].sum()
+        log_units = float(units) - len(data.targets) * float(np.log(spread))
+        prior = EXACT_NOISE if len(chosen) else UNKNOWN_NOISE
+        evidence = Evidence(self.surrogate.kernel, data, prior)
+        return _Task(evidence, space, output, scale, centre, spread, log_units)
+
+    def fitted(self, components: list[Component]) -> FittedSurrogate:
+        return FittedSurrogate(
+            kernel=self.surrogate.kernel,
+            projection=self.surrogate.projection,
+            box=self.box,
+            components=tuple(components),
+            thetas=self.thetas,
+            nll=self.nll,
+            nll_se=self.nll_se,
+            gradients=self.gradients,
+            feasibility=Feasibility(self.unit, self.box.to_unit(self.failed)),
+            n_demonstrations=self.surrogate.n_demonstrations,
+        )
+
+
+class _Task:
+    """The data on one scale, and what to make of hyperparameters for it."""
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        space: LatentSpace,
+        output: OutputScale,
         scale: Scale,
-        warm_start: Mapping[str, float],
-    ) -> FittedSurrogate:
-        for floor in (NOISE_FLOOR, 1e-4, 1e-2):
-            warm = warm_start if floor == NOISE_FLOOR else {}
-            steps = WARM_FIT_STEPS if warm else COLD_FIT_STEPS
-            fitted = self.build(thetas, nll, warm, floor, scale, nll_se)
-            model = fitted.model.train()
-            try:
-                with warnings.catch_warnings(), single_thread():
-                    # A warm fit that stops early goes on from there at the next evaluation.
-                    warnings.simplefilter("ignore", BotorchWarning)
-                    warnings.simplefilter("ignore", NumericalWarning)
-                    fit_gpytorch_mll_scipy(
-                        ExactMarginalLogLikelihood(model.likelihood, model),
-                        options={"maxiter": steps},
-                    )
-                fitted.posterior(thetas[:1])
-            except (NotPSDError, NanError, torch.linalg.LinAlgError):
-                continue
-            return fitted
-        return self.build(thetas, nll, noise_floor=1e-2, scale=scale, nll_se=nll_se)
+        centre: float,
+        spread: float,
+        log_units: float,
+    ) -> None:
+        self.evidence = evidence
+        self.space = space
+        self.output = output
+        self.scale = scale
+        self.centre = centre
+        self.spread = spread
+        self.log_units = log_units
 
-    def _scale_of(self, hyperparameters: Mapping[str, float]) -> Scale:
-        if self.scale != "auto":
-            return self.scale
-        return SCALES[int(hyperparameters.get(SCALE, 0))]
+    def component(self, vector: FloatArray) -> Component:
+        """The process with hyperparameters."""
+        values = self.evidence.values(torch.as_tensor(vector))
+        process = Process(self.evidence.kernel, self.evidence.data, values)
+        plain = {name: value.tolist() for name, value in values.items()}
+        return Component(
+            process, self.space, self.output, self.scale, plain, self.centre, self.spread
+        )
 
+    def most_probable(self, start: FloatArray | None) -> tuple[float, Component]:
+        steps = COLD_FIT_STEPS if start is None else WARM_FIT_STEPS
+        first = np.zeros(self.evidence.size) if start is None else start
+        best = self.evidence.maximise(first, steps)
+        return self.evidence.log_probability(best) + self.log_units, self.component(best)
 
-def _with_some_width(latent_range: Tensor) -> Tensor:
-    """The range `2 x K`, but for flat coordinates: their rounding must not be blown up."""
-    low, high = latent_range
-    return torch.stack([low, torch.where(high - low <= SATURATED_RANGE, low + 1.0, high)])
-
-
-def _other(scale: Scale) -> Scale:
-    return "log" if scale == "linear" else "linear"
+    def laplace(self, start: FloatArray | None) -> Laplace:
+        """The Gaussian around the most probable hyperparameters."""
+        steps = COLD_FIT_STEPS if start is None else WARM_FIT_STEPS
+        first = np.zeros(self.evidence.size) if start is None else start
+        return Laplace.around(self.evidence, self.evidence.maximise(first, steps))
 
 
-def _without_choice(hyperparameters: Mapping[str, float]) -> Hyperparameters:
-    return {name: value for name, value in hyperparameters.items() if name != CHOSEN_AT}
+def _centre_of(warm_start: Mapping[str, Any] | None, task: _Task) -> FloatArray | None:
+    """The middle of the hyperparameters of an earlier fit on this scale; None without one."""
+    earlier = [] if warm_start is None else warm_start["components"]
+    vectors = [
+        to_vector(task.evidence.priors, one["values"])
+        for one in earlier
+        if one["scale"] == task.scale
+    ]
+    found = [vector for vector in vectors if vector is not None]
+    return np.mean(found, axis=0) if found else None
+
+
+def _counts(shares: FloatArray, n: int) -> list[int]:
+    """`n` split in proportion to shares."""
+    ends = np.round(np.concatenate([[0.0], np.cumsum(shares)]) * n).astype(int)
+    return np.diff(ends).tolist()
+
+
+def _noise(dimension: int) -> FloatArray:
+    """Standard normal points, spread evenly: the same for every fit, so that nothing but the
+    evaluations changes it."""
+    sobol = qmc.Sobol(dimension, scramble=True, rng=np.random.default_rng(0))
+    return np.asarray(norm.ppf(sobol.random(TRIED_DRAWS)))

@@ -1,148 +1,127 @@
-"""Covariances by name: GPyTorch kernels to fit, and the same written out for speed."""
+"""Covariances by name: one formula each, for fitting, prediction, slopes and sampling alike."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import torch
-from gpytorch.kernels import Kernel, MaternKernel, PolynomialKernel, RBFKernel, ScaleKernel
-from gpytorch.priors import GammaPrior, LogNormalPrior
 from torch import Tensor
 
 from boirl.errors import InvalidInputError
 from boirl.registry import Registry
+from boirl.surrogate.pairs import Diagonal, Pair, Profile, ProfileOf
+
+PRIOR_WIDTH = 2.0
+"""Standard deviation of log hyperparameters beforehand: anything from a fiftieth to fifty times the
+median is plausible, and what the evaluations do not ask for shrinks to the median."""
+
+MEDIAN_LENGTHSCALE = 0.5
+"""In the unit cube: half of it."""
 
 
-class KernelParams(NamedTuple):
-    """Hyperparameters of a fitted kernel: amplitudes, lengthscales and an offset."""
+class Prior(NamedTuple):
+    """A hyperparameter and its log-normal prior; `size` numbers go by one name."""
 
-    lengthscale: float
-    stationary: float
-    linear: float
-    offset: float
-    theta_amplitude: float = 0.0
-    theta_lengthscale: float = 1.0
+    name: str
+    size: int
+    median: float
+    width: float = PRIOR_WIDTH
+
+
+class Geometry(NamedTuple):
+    """What a kernel is a function of: points by theta, in the unit cube, and by the projection."""
+
+    theta: Pair | Diagonal
+    latent: Pair | Diagonal
+
+
+Values = Mapping[str, Tensor]
+"""Hyperparameters by name, all of them positive."""
 
 
 @dataclass(frozen=True)
 class KernelSpec:
-    """A kernel by name, and the options it may be varied with.
+    """A sum of up to three covariances: on theta, on the projection, and linear in the projection.
+
+    Shrinkage priors on the amplitudes decide how much of each there is, no switch does. Another
+    kernel is another class with these three methods.
 
     Args:
         name: As on the command line.
-        projected: Whether it works on the rho-projection, or else on theta.
+        projected: Whether it works on the rho-projection and theta, or on theta alone.
         smoothness: `nu` of a Matern kernel (1.5 as in the paper, or 2.5); None for an RBF.
         linear: Whether a linear kernel is added, which finds the slope of the landscape from a
             handful of evaluations.
-        theta_kernel_dims: Number of coordinates, the last ones, that are theta itself. An RBF on
-            these is added, for what the projection leaves unexplained.
     """
 
     name: str
     projected: bool
     smoothness: float | None = None
     linear: bool = False
-    theta_kernel_dims: int = 0
 
     def __post_init__(self) -> None:
-        if self.smoothness not in (None, 1.5, 2.5):
+        if self.smoothness not in PROFILES:
             raise InvalidInputError(
                 f"the smoothness of a Matern kernel is {self.smoothness}; expected 1.5 or 2.5"
             )
 
-    def build(self, dimension: int) -> Kernel:
-        """The GPyTorch kernel on inputs scaled to the unit cube, one lengthscale for all.
+    def priors(self, dimension: int) -> list[Prior]:
+        """The hyperparameters, for a theta of this dimension."""
+        found = [
+            Prior("theta_amplitude", 1, 1.0),
+            Prior("theta_lengthscale", dimension, MEDIAN_LENGTHSCALE * math.sqrt(dimension)),
+        ]
+        if self.projected:
+            found += [
+                Prior("latent_amplitude", 1, 1.0),
+                Prior("latent_lengthscale", 1, MEDIAN_LENGTHSCALE),
+            ]
+        return [*found, Prior("linear_amplitude", 1, 1.0)] if self.linear else found
 
-        Args:
-            dimension: Of the inputs, those of theta left out.
-        """
-        # The priors are wide. They keep an amplitude or the lengthscale from running to 0 or
-        # infinity on few evaluations, where a later warm start would find no slope to return by.
-        first = tuple(range(dimension)) if self.theta_kernel_dims else None
-        options = {"lengthscale_prior": LogNormalPrior(0.0, 1.5), "active_dims": first}
-        base: Kernel = (
-            RBFKernel(**options)
-            if self.smoothness is None
-            else MaternKernel(nu=self.smoothness, **options)
-        )
-        kernel = _scaled(base)
+    def covariance(self, at: Geometry, values: Values) -> Tensor:
+        """The formula: of values and slopes, see `boirl.surrogate.pairs`."""
+        profile = PROFILES[self.smoothness]
+        one = torch.ones((), dtype=torch.float64)
+        on_theta = at.theta.divided_by(values["theta_lengthscale"])
+        total = values["theta_amplitude"] * on_theta.stationary(profile, one)
+        if self.projected:
+            latent = at.latent.stationary(profile, values["latent_lengthscale"])
+            total = total + values["latent_amplitude"] * latent
         if self.linear:
-            kernel = kernel + _scaled(PolynomialKernel(power=1, active_dims=first))
-        if self.theta_kernel_dims:
-            last = tuple(range(dimension, dimension + self.theta_kernel_dims))
-            on_theta = RBFKernel(lengthscale_prior=LogNormalPrior(0.0, 1.5), active_dims=last)
-            kernel = kernel + _scaled(on_theta)
-        return kernel
-
-    def params(self, kernel: Kernel) -> KernelParams:
-        """The hyperparameters of a kernel that `build` made, as plain numbers."""
-        stationary, *others = kernel.kernels if self.linear or self.theta_kernel_dims else (kernel,)
-        found = {
-            "lengthscale": stationary.base_kernel.lengthscale.item(),
-            "stationary": stationary.outputscale.item(),
-            "linear": 0.0,
-            "offset": 0.0,
-        }
-        if self.linear:
-            linear = others.pop(0)
-            found |= {
-                "linear": linear.outputscale.item(),
-                "offset": linear.base_kernel.offset.item(),
-            }
-        if self.theta_kernel_dims:
-            (on_theta,) = others
-            found |= {
-                "theta_amplitude": on_theta.outputscale.item(),
-                "theta_lengthscale": on_theta.base_kernel.lengthscale.item(),
-            }
-        return KernelParams(**found)
-
-    def covariance(self, a: Tensor, b: Tensor, params: KernelParams) -> Tensor:
-        """What the GPyTorch kernel gives for latent points `n x K` and `m x K`: `n x m`.
-
-        Written out because a search spends most of its time here, and GPyTorch's general
-        machinery costs several times the arithmetic at these sizes.
-        """
-        (a, own), (b, other) = self._split(a), self._split(b)
-        product = a @ b.mT
-        squared = _squared_distances(a, b, product).clamp_min(1e-30) / params.lengthscale**2
-        if self.smoothness is None:
-            stationary = torch.exp(-0.5 * squared)
-        else:
-            scaled = (2.0 * self.smoothness * squared).sqrt()
-            polynomial = 1.0 + scaled
-            if self.smoothness == 2.5:
-                polynomial = polynomial + scaled.square() / 3.0
-            stationary = polynomial * torch.exp(-scaled)
-        covariance = params.stationary * stationary
-        if self.linear:
-            covariance = covariance + params.linear * (product + params.offset)
-        if self.theta_kernel_dims:
-            apart = _squared_distances(own, other, own @ other.mT).clamp_min(0.0)
-            on_theta = torch.exp(-0.5 * apart / params.theta_lengthscale**2)
-            covariance = covariance + params.theta_amplitude * on_theta
-        return covariance
-
-    def variance(self, at: Tensor, params: KernelParams) -> Tensor:
-        """The diagonal of `covariance(at, at)`: `n`."""
-        squared = self._split(at)[0].square().sum(-1) + params.offset
-        return params.stationary + params.theta_amplitude + params.linear * squared
-
-    def _split(self, latent: Tensor) -> tuple[Tensor, Tensor]:
-        """The coordinates of the projection, and those of theta."""
-        if not self.theta_kernel_dims:
-            return latent, latent[..., :0]
-        return latent[..., : -self.theta_kernel_dims], latent[..., -self.theta_kernel_dims :]
+            straight = at.latent if self.projected else at.theta
+            total = total + values["linear_amplitude"] * straight.dot()
+        return total
 
 
-def _scaled(kernel: Kernel) -> Kernel:
-    return ScaleKernel(kernel, outputscale_prior=GammaPrior(2.0, 0.15))
+def rbf(squared: Tensor) -> Profile:
+    """`exp(-s / 2)`."""
+    value = torch.exp(-0.5 * squared)
+    return Profile(value, -0.5 * value, 0.25 * value)
 
 
-def _squared_distances(a: Tensor, b: Tensor, product: Tensor) -> Tensor:
-    return a.square().sum(-1, keepdim=True) + b.square().sum(-1) - 2.0 * product
+def matern_three_halves(squared: Tensor) -> Profile:
+    """`(1 + r) exp(-r)` with `r = sqrt(3 s)`."""
+    r = (3.0 * squared.clamp_min(1e-24)).sqrt()
+    decay = torch.exp(-r)
+    return Profile((1.0 + r) * decay, -1.5 * decay, 2.25 * decay / r)
 
+
+def matern_five_halves(squared: Tensor) -> Profile:
+    """`(1 + r + r^2 / 3) exp(-r)` with `r = sqrt(5 s)`."""
+    r = (5.0 * squared.clamp_min(1e-24)).sqrt()
+    decay = torch.exp(-r)
+    first = (-5.0 / 6.0) * (1.0 + r) * decay
+    return Profile((1.0 + r + r.square() / 3.0) * decay, first, (25.0 / 12.0) * decay)
+
+
+PROFILES: dict[float | None, ProfileOf] = {
+    None: rbf,
+    1.5: matern_three_halves,
+    2.5: matern_five_halves,
+}
 
 KERNELS: Registry[KernelSpec] = Registry("kernel", "boirl.kernels")
 """The kernels of searches, by name."""

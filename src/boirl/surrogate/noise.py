@@ -19,12 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from gpytorch.constraints import GreaterThan
-from gpytorch.likelihoods import GaussianLikelihood
-from linear_operator.operators import DiagLinearOperator, LinearOperator
 from numpy.typing import ArrayLike
-from torch import Tensor
 
 from boirl.errors import InvalidInputError
 from boirl.types import FloatArray, IntArray
@@ -130,43 +125,3 @@ class NoiseModel:
             spread[here] = self.nll[group.reshape(-1) == number].var(ddof=1)
             freedom[here] = counts[number] - 1
         return spread, freedom
-
-
-class PartlyKnownNoise(GaussianLikelihood):
-    """Noise that is learned and the same for all, plus given variances of the evaluations seen.
-
-    GPyTorch's own likelihood for this rounds small variances up and renames the learned noise,
-    which would keep hyperparameters of one from starting a fit of the other.
-
-    Args:
-        given: Variances of standardised outputs, `n`.
-        unknown: 1 where noise is learned, 0 where the given variance is all there is, `n`.
-        noise_constraint: Keeps the learned noise above its floor.
-    """
-
-    def __init__(self, given: Tensor, unknown: Tensor, noise_constraint: GreaterThan) -> None:
-        super().__init__(noise_constraint=noise_constraint)
-        self.register_buffer("given", given)
-        self.register_buffer("unknown", unknown)
-
-    def _shaped_noise_covar(
-        self, base_shape: torch.Size, *params: object, **kwargs: object
-    ) -> LinearOperator:
-        learned = super()._shaped_noise_covar(base_shape, *params, **kwargs)
-        if base_shape[-1] != len(self.given):
-            return learned
-        return DiagLinearOperator(learned.diagonal(dim1=-1, dim2=-2) * self.unknown + self.given)
-
-
-def build_likelihood(
-    given: Tensor, floor: float, unknown: Tensor | None = None
-) -> GaussianLikelihood:
-    """Learned noise above a floor and, where there are any, given variances of outputs, `n`."""
-    constraint = GreaterThan(floor)
-    likelihood = (
-        PartlyKnownNoise(given, torch.ones_like(given) if unknown is None else unknown, constraint)
-        if given.any()
-        else GaussianLikelihood(noise_constraint=constraint)
-    )
-    likelihood.noise = 100.0 * floor
-    return likelihood

@@ -8,43 +8,57 @@ from dataclasses import dataclass
 import numpy as np
 
 from boirl.evaluation import Evaluation
-from boirl.types import FloatArray
+from boirl.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """Thetas `n x d`, their NLLs `n` and standard errors `n`, 0 where unknown.
+    """Evaluations that succeeded, and where others failed.
 
-    A failed evaluation stands here with the worst NLL of those that succeeded: there is nothing
-    good at its theta, and neither a search nor the samples of its answer should go there.
+    Attributes:
+        thetas: Where evaluations succeeded, `n x d`.
+        nll: Their NLLs, `n`.
+        nll_se: Standard errors, `n`, 0 where unknown.
+        gradients: Derivatives of the NLLs by theta, `n x d`, NaN where there is none.
+        failed: Where evaluations failed, `m x d`: they have no NLL.
+        numbers: Which of all evaluations those that succeeded are, `n`.
     """
 
     thetas: FloatArray
     nll: FloatArray
     nll_se: FloatArray
+    gradients: FloatArray
+    failed: FloatArray
+    numbers: IntArray
 
     @classmethod
     def of(cls, evaluations: Sequence[Evaluation]) -> Observations:
-        """Of evaluations; empty where all of them failed."""
-        nll = np.array([evaluation.nll for evaluation in evaluations], dtype=np.float64)
-        failed = np.isnan(nll)
-        if failed.all():
-            dimension = len(evaluations[0].theta) if evaluations else 0
-            return cls(np.empty((0, dimension)), np.empty(0), np.empty(0))
-        nll_se = np.array([evaluation.nll_se for evaluation in evaluations])
+        """Of evaluations."""
+        dimension = len(evaluations[0].theta) if evaluations else 0
+        rows = (-1, dimension) if evaluations else (0, 0)
+        succeeded = [one for one in evaluations if one.ok]
+        failed = [one.theta for one in evaluations if not one.ok]
+        missing = np.full(dimension, np.nan)
+        gradients = [missing if one.gradient is None else one.gradient for one in succeeded]
         return cls(
-            thetas=np.array([evaluation.theta for evaluation in evaluations]),
-            nll=np.where(failed, np.nanmax(nll), nll),
-            nll_se=np.where(failed, 0.0, nll_se),
+            thetas=np.array([one.theta for one in succeeded]).reshape(rows),
+            nll=np.array([one.nll for one in succeeded], dtype=np.float64),
+            nll_se=np.array([one.nll_se for one in succeeded], dtype=np.float64),
+            gradients=np.array(gradients, dtype=np.float64).reshape(rows),
+            failed=np.array(failed, dtype=np.float64).reshape(rows),
+            numbers=np.flatnonzero([one.ok for one in evaluations]),
         )
 
     def __len__(self) -> int:
         return len(self.nll)
 
     def joined_by(self, thetas: FloatArray, nll: FloatArray) -> Observations:
-        """These and others whose standard errors are unknown."""
+        """These and others whose standard errors and gradients are unknown."""
         return Observations(
             np.concatenate([self.thetas, thetas]),
             np.concatenate([self.nll, nll]),
             np.concatenate([self.nll_se, np.zeros(len(nll))]),
+            np.concatenate([self.gradients, np.full(thetas.shape, np.nan)]),
+            self.failed,
+            self.numbers,
         )

@@ -26,7 +26,7 @@ def surrogate_parts(surrogate: Surrogate) -> tuple[dict[str, Any], Arrays]:
         "smoothness": kernel.smoothness,
         "linear": kernel.linear,
         "scale": surrogate.scale,
-        "prior_mean": surrogate.prior_mean,
+        "n_demonstrations": surrogate.n_demonstrations,
         "projection": None,
     }
     arrays: Arrays = {}
@@ -61,4 +61,5 @@ def surrogate_from_parts(
             problem.reward.fix(**facts["fixed"]),
             compares_policies=facts["compares_policies"],
         )
-    return Surrogate(kernel, projection, problem.box, facts["scale"], facts["prior_mean"])
+    n_demonstrations = facts.get("n_demonstrations", len(problem.demonstrations))
+    return Surrogate(kernel, projection, problem.box, facts["scale"], n_demonstrations)

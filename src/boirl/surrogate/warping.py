@@ -1,22 +1,21 @@
-"""Bending the scales that a Gaussian process sees.
+"""Scales on which a Gaussian process sees the NLL.
 
 Where the worst rewards of a box are many times worse than the best, one lengthscale cannot serve
 both: next to differences of a thousand, the valley of good rewards is flat. Logarithms on both
 sides open it. The output becomes `log(NLL - min + share of the range)`, and the projection, whose
-coordinates are log-probabilities and reach just as far, is compressed by its own rule.
+coordinates are log-probabilities and reach just as far, is compressed by its own rule. Which scale
+is right, the evidence says.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
-from botorch.models.transforms.input import InputTransform
 from torch import Tensor
 
-from boirl.projections.base import Projection
 from boirl.types import FloatArray
 
 Scale = Literal["linear", "log"]
@@ -48,8 +47,11 @@ class OutputScale:
         return cls(SHARE_OF_RANGE * spread - float(nll.min()))
 
     def forward(self, nll: FloatArray) -> FloatArray:
-        """Outputs for NLLs, each `n`."""
-        return nll if self.offset is None else np.log(nll + self.offset)
+        """Outputs for NLLs, each `n`; minus infinity where no output stands for so low an NLL."""
+        if self.offset is None:
+            return nll
+        above = np.asarray(nll + self.offset)
+        return np.where(above > 0.0, np.log(np.maximum(above, 1e-300)), -np.inf)
 
     def inverse(self, output: FloatArray) -> FloatArray:
         """The NLLs that have these outputs, each `n`."""
@@ -59,43 +61,13 @@ class OutputScale:
         """Log of the derivative of `forward`, `n`."""
         return np.zeros_like(nll) if self.offset is None else -np.log(nll + self.offset)
 
-    def back(self, mean: FloatArray, sd: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Centre and spread of the NLL, given those of the output, each `n`.
+    def back(self, mean: Any, sd: Any) -> tuple[Any, Any]:
+        """Centre and spread of the NLL, given those of the output, each `n`, arrays or tensors.
 
         Behind a logarithm, the centre is the median, which few evaluations far away cannot throw
         off, and the spread is to first order.
         """
         if self.offset is None:
             return mean, sd
-        above = np.exp(mean)
+        above = torch.exp(mean) if isinstance(mean, Tensor) else np.exp(mean)
         return above - self.offset, above * sd
-
-
-class Compress(InputTransform):
-    """A projection's own compression, as a step of BoTorch's chain of input transforms."""
-
-    def __init__(self, projection: Projection) -> None:
-        super().__init__()
-        self.transform_on_train = True
-        self.transform_on_eval = True
-        self.transform_on_fantasize = True
-        self.projection = projection
-
-    def transform(self, X: Tensor) -> Tensor:
-        """Compress latent points `... x K`."""
-        return self.projection.compress(X)
-
-
-class AppendTheta(InputTransform):
-    """Latent points with theta, in the unit cube, as further coordinates."""
-
-    def __init__(self, to_latent: InputTransform) -> None:
-        super().__init__()
-        self.transform_on_train = True
-        self.transform_on_eval = True
-        self.transform_on_fantasize = True
-        self.to_latent = to_latent
-
-    def transform(self, X: Tensor) -> Tensor:
-        """From points of the unit cube, `... x d`, to `... x (K + d)`."""
-        return torch.cat([self.to_latent(X), X], dim=-1)

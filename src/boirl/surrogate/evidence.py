@@ -1,0 +1,146 @@
+"""How probable hyperparameters are, the most probable ones, and draws around them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy.optimize import minimize
+from torch import Tensor
+
+from boirl.surrogate.kernels import KernelSpec, Prior
+from boirl.surrogate.process import Data, factorise, noisy_covariance
+from boirl.types import FloatArray
+
+FAR = 8.0
+"""Log hyperparameters stay within so many prior standard deviations of their medians."""
+
+HESSIAN_STEP = 1e-3
+"""Step, in log hyperparameters, of the differences of gradients that give the curvature."""
+
+
+class Evidence:
+    """Log probability of hyperparameters given data, up to a constant.
+
+    Hyperparameters are one vector of logarithms in units of their prior: 0 is the median, 1 one
+    prior standard deviation above.
+    """
+
+    def __init__(self, kernel: KernelSpec, data: Data, noise: Prior) -> None:
+        self.kernel = kernel
+        self.data = data
+        dimension = data.inputs.theta.x.shape[-1]
+        self.priors = [*kernel.priors(dimension), noise]
+        self.size = sum(prior.size for prior in self.priors)
+
+    def values(self, vector: Tensor) -> dict[str, Tensor]:
+        """Hyperparameters by name."""
+        parts = vector.split([prior.size for prior in self.priors])
+        return {
+            prior.name: prior.median * torch.exp(prior.width * part)
+            for prior, part in zip(self.priors, parts, strict=True)
+        }
+
+    def log_probability(self, vector: FloatArray) -> float:
+        """Log probability of the data and the hyperparameters."""
+        with torch.no_grad():
+            covariance = noisy_covariance(
+                self.kernel, self.data, self.values(torch.as_tensor(vector))
+            )
+        return self._score(covariance, vector)[0]
+
+    def loss(self, vector: FloatArray) -> tuple[float, FloatArray]:
+        """The negative of `log_probability`, and its slopes.
+
+        The slope by a covariance `K` is `(K^-1 - w w^T) / 2` with `w = K^-1 y`; autograd takes it
+        from there, through sums and products alone.
+        """
+        leaf = torch.tensor(vector, requires_grad=True)
+        covariance = noisy_covariance(self.kernel, self.data, self.values(leaf))
+        score, factor, weights = self._score(covariance.detach(), vector)
+        if factor is None or weights is None:
+            return 1e10, np.zeros_like(vector)
+        slope = 0.5 * (torch.cholesky_inverse(factor) - weights * weights.mT)
+        (gradient,) = torch.autograd.grad(covariance, leaf, slope)
+        return -score, gradient.numpy() + vector
+
+    def _score(
+        self, covariance: Tensor, vector: FloatArray
+    ) -> tuple[float, Tensor | None, Tensor | None]:
+        try:
+            factor = factorise(covariance)
+        except torch.linalg.LinAlgError:
+            return -np.inf, None, None
+        targets = self.data.targets[:, None]
+        weights = torch.cholesky_solve(targets, factor)
+        fit = -0.5 * float((targets * weights).sum()) - float(factor.diagonal().log().sum())
+        constant = 0.5 * len(targets) * np.log(2.0 * np.pi)
+        return fit - constant - 0.5 * float(vector @ vector), factor, weights
+
+    def maximise(self, start: FloatArray, steps: int) -> FloatArray:
+        """The most probable hyperparameters, by L-BFGS from a start."""
+        found = minimize(
+            self.loss,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(-FAR, FAR)] * self.size,
+            options={"maxiter": steps},
+        )
+        return np.asarray(found.x)
+
+    def curvature(self, vector: FloatArray) -> FloatArray:
+        """Second derivatives of the loss, by differences of its slopes."""
+        _, centre = self.loss(vector)
+        steps = HESSIAN_STEP * np.eye(self.size)
+        hessian = np.array([self.loss(vector + step)[1] - centre for step in steps]) / HESSIAN_STEP
+        return 0.5 * (hessian + hessian.T)
+
+
+@dataclass(frozen=True, eq=False)
+class Laplace:
+    """A Gaussian around the most probable hyperparameters.
+
+    Attributes:
+        centre: The most probable vector.
+        root: Square root of the covariance.
+        log_evidence: Log probability of the data, averaged over the Gaussian.
+    """
+
+    centre: FloatArray
+    root: FloatArray
+    log_evidence: float
+
+    @classmethod
+    def around(cls, evidence: Evidence, centre: FloatArray) -> Laplace:
+        """The Gaussian with the curvature of the evidence, nowhere wider than the prior."""
+        precision, axes = np.linalg.eigh(evidence.curvature(centre))
+        precision = np.maximum(precision, 1.0)
+        height = evidence.log_probability(centre)
+        return cls(centre, axes / np.sqrt(precision), height - 0.5 * float(np.log(precision).sum()))
+
+    def draws(self, evidence: Evidence, noise: FloatArray, keep: int) -> FloatArray:
+        """`keep` vectors, resampled from the points that noise `n x p` stands for.
+
+        Resampling by importance, at equal steps, turns draws from the Gaussian into draws from
+        the probability itself.
+        """
+        drawn = np.clip(self.centre + noise @ self.root.T, -FAR, FAR)
+        log_weights = np.array([evidence.log_probability(one) for one in drawn])
+        log_weights += 0.5 * np.square(noise).sum(axis=1)
+        weights = np.exp(log_weights - log_weights.max())
+        steps = (np.arange(keep) + 0.5) / keep
+        return drawn[np.searchsorted(np.cumsum(weights / weights.sum()), steps)]
+
+
+def to_vector(priors: Sequence[Prior], values: Mapping[str, Sequence[float]]) -> FloatArray | None:
+    """The vector of hyperparameters by name; None where they belong to another kernel."""
+    parts = []
+    for prior in priors:
+        given = values.get(prior.name)
+        if given is None or len(given) != prior.size:
+            return None
+        parts.append(np.log(np.asarray(given) / prior.median) / prior.width)
+    return np.concatenate(parts)

@@ -1,0 +1,160 @@
+"""A Gaussian process on values and slopes, in standardised units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from boirl.surrogate.kernels import Geometry, KernelSpec, Values
+from boirl.surrogate.pairs import Diagonal, Pair, Points
+
+LEAST_VARIANCE = 1e-14
+"""Rounding of a covariance of order one may push a variance this far below 0."""
+
+JITTERS = (0.0, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)
+"""Added to the diagonal, in turn, until the covariance can be factorised in double precision."""
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """Points by theta, in the unit cube, and by the projection."""
+
+    theta: Points
+    latent: Points
+
+    def against(self, other: Inputs) -> Geometry:
+        """What the covariance with other inputs is a function of."""
+        return Geometry(Pair(self.theta, other.theta), Pair(self.latent, other.latent))
+
+    @property
+    def diagonal(self) -> Geometry:
+        """What the variance of the values is a function of."""
+        return Geometry(Diagonal(self.theta), Diagonal(self.latent))
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """What was observed: values first, then slopes, `N = n + m d` rows.
+
+    Args:
+        inputs: Where.
+        targets: Standardised values and slopes, `N`.
+        noise: Variances that are known, `N`.
+        learned: How much of the learned noise each row has, `N`.
+    """
+
+    inputs: Inputs
+    targets: Tensor
+    noise: Tensor
+    learned: Tensor
+
+    @cached_property
+    def geometry(self) -> Geometry:
+        return self.inputs.against(self.inputs)
+
+
+class Process:
+    """A kernel with hyperparameters, conditioned on data."""
+
+    def __init__(self, kernel: KernelSpec, data: Data, values: Values) -> None:
+        self.kernel = kernel
+        self.data = data
+        self.values = values
+
+    @cached_property
+    def _solved(self) -> tuple[Tensor, Tensor]:
+        """`K^-1 y` and the inverse Cholesky factor of `K`."""
+        factor = factorise(noisy_covariance(self.kernel, self.data, self.values))
+        weights = torch.cholesky_solve(self.data.targets[:, None], factor)[:, 0]
+        eye = torch.eye(len(factor), dtype=factor.dtype)
+        return weights, torch.linalg.solve_triangular(factor, eye, upper=False)
+
+    def marginals(self, at: Inputs) -> tuple[Tensor, Tensor]:
+        """Mean and standard deviation at points without slopes, `n` each; differentiable."""
+        weights, inverse = self._solved
+        cross = self.kernel.covariance(at.against(self.data.inputs), self.values)
+        explained = (cross @ inverse.mT).square().sum(-1)
+        variance = self.kernel.covariance(at.diagonal, self.values) - explained
+        return cross @ weights, variance.clamp_min(LEAST_VARIANCE).sqrt()
+
+    def mean(self, at: Inputs) -> Tensor:
+        """The mean alone, `n`."""
+        weights, _ = self._solved
+        return self.kernel.covariance(at.against(self.data.inputs), self.values) @ weights
+
+    def joint(self, at: Inputs) -> tuple[Tensor, Tensor]:
+        """Mean, `n`, and covariance, `n x n`."""
+        weights, inverse = self._solved
+        cross = self.kernel.covariance(at.against(self.data.inputs), self.values)
+        explained = cross @ inverse.mT
+        own = self.kernel.covariance(at.against(at), self.values)
+        return cross @ weights, own - explained @ explained.mT
+
+    def record(self) -> Tensor:
+        """How far off each value was predicted from the evaluations before it, `n`.
+
+        In standard deviations: the Cholesky factor of a covariance predicts each row from those
+        above it.
+        """
+        sloped = self.data.inputs.theta.sloped
+        n, m = len(self.data.inputs.theta.x), len(sloped)
+        evaluation = torch.cat(
+            [torch.arange(n), sloped.repeat_interleave((len(self.data.targets) - n) // max(1, m))]
+        )
+        order = torch.argsort(evaluation, stable=True)
+        factor = factorise(noisy_covariance(self.kernel, self.data, self.values)[order][:, order])
+        errors = torch.linalg.solve_triangular(
+            factor, self.data.targets[order][:, None], upper=False
+        )
+        return errors[order < n, 0]
+
+    def landscapes(self, nodes: Inputs, noise: Tensor) -> Landscapes:
+        """Landscapes drawn at nodes by standard normal numbers, `w x nodes`; see `Landscapes`."""
+        weights, inverse = self._solved
+        factor = factorise(self.joint(nodes)[1])
+        # A draw `L noise` has the weights `(L L^T)^-1 L noise = L^-T noise`.
+        drawn = torch.linalg.solve_triangular(factor.mT, noise.mT, upper=True).mT
+        cross = self.kernel.covariance(nodes.against(self.data.inputs), self.values)
+        explained = drawn @ cross @ inverse.mT @ inverse
+        return Landscapes(self, nodes, drawn, weights - explained)
+
+
+@dataclass(frozen=True, eq=False)
+class Landscapes:
+    """Functions that the data leave possible, `w` of them.
+
+    Each was drawn at nodes and is, elsewhere, what the process expects given that: a combination of
+    covariances with the nodes and with the data.
+    """
+
+    process: Process
+    nodes: Inputs
+    node_weights: Tensor
+    data_weights: Tensor
+
+    def __call__(self, at: Inputs, numbers: Tensor) -> Tensor:
+        """Values at `n` points, each of the landscape with a number, `n`."""
+        kernel, values = self.process.kernel, self.process.values
+        to_data = kernel.covariance(at.against(self.process.data.inputs), values)
+        to_nodes = kernel.covariance(at.against(self.nodes), values)
+        found = to_data * self.data_weights[numbers]
+        return found.sum(dim=1) + (to_nodes * self.node_weights[numbers]).sum(dim=1)
+
+
+def noisy_covariance(kernel: KernelSpec, data: Data, values: Values) -> Tensor:
+    """The covariance of observations, noise included, `N x N`."""
+    noise = data.noise + values["noise"] * data.learned
+    return kernel.covariance(data.geometry, values) + torch.diag(noise)
+
+
+def factorise(covariance: Tensor) -> Tensor:
+    """The Cholesky factor of a covariance, with as little jitter as it takes."""
+    for jitter in JITTERS:
+        shifted = covariance + jitter * torch.eye(len(covariance), dtype=covariance.dtype)
+        factor, failed = torch.linalg.cholesky_ex(shifted)
+        if not failed:
+            return factor
+    raise torch.linalg.LinAlgError("the covariance of the evaluations cannot be factorised")
