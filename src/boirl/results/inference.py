@@ -3,7 +3,8 @@
 The probability of theta given `N` demonstrations goes with `exp(-N * NLL(theta))` times the prior,
 by default uniform over the box. The NLL is known at the evaluations alone; elsewhere it is drawn
 from the Gaussian process, a landscape for each walker of an ensemble, so that what the surrogate
-does not know widens the posterior as it should. Where evaluations fail there is no reward to sample.
+does not know widens the posterior as it should. Where evaluations fail there is no reward to
+sample.
 """
 
 from __future__ import annotations
