@@ -24,6 +24,7 @@ _HOMES = {
     "KernelSpec": "surrogate",
     "LinearReward": "rewards",
     "LogisticReward": "rewards",
+    "NormalPrior": "priors",
     "PPO": "policies.stable_baselines",
     "Parameter": "types",
     "Problem": "problem",
@@ -41,6 +42,7 @@ _HOMES = {
     "TabularProblem": "problem",
     "TabularSolver": "policies",
     "VectorPPO": "policies.ppo",
+    "VerifiedRewards": "results",
     "demonstrate": "problem.demonstrating",
     "explore": "search",
     "generate_town": "domains.roads.town",
@@ -100,10 +102,11 @@ if TYPE_CHECKING:
     from boirl.policies import TabularSolver
     from boirl.policies.ppo import VectorPPO
     from boirl.policies.stable_baselines import PPO, SAC, TRPO
+    from boirl.priors import NormalPrior
     from boirl.problem import Problem, ProblemEntry, TabularProblem, load_problem
     from boirl.problem.demonstrating import demonstrate
     from boirl.problem.simulated import GymProblem
-    from boirl.results import Result, RewardSet, load_result
+    from boirl.results import Result, RewardSet, VerifiedRewards, load_result
     from boirl.rewards import (
         CallableReward,
         LinearReward,

@@ -39,6 +39,16 @@ def test_a_run_writes_results_and_pictures_and_resumes(command, boirl_process, t
     assert out == f"{found}\n"
 
 
+def test_an_answer_is_verified(command, tmp_path):
+    arguments = ("run", "gridworld2d", "--evaluations", "6", "--seed", "1000", "--verify")
+    code, out, errors = command(*arguments, "--verify-evaluations", "300", "--out", tmp_path)
+    assert code == 0, errors
+    verified = boirl.VerifiedRewards.load(tmp_path / "verified.npz")
+    assert verified.evaluations == 300
+    assert str(verified) in out
+    assert f"verified: {tmp_path / 'verified.npz'}" in out
+
+
 def test_options_reach_the_search(command, tmp_path):
     options = ["--acquisition", "random", "--projection", "rho", "--bellman", "logsumexp"]
     options += ["--initial", "1,2", "--initial", "0.5,3", "--study", "mine"]
@@ -150,6 +160,8 @@ def test_ctrl_c_says_how_to_resume(tmp_path):
         (("gridworld", "--method", "tpe", "--kernel", "rbf"), "--kernel belongs to"),
         (("gridworld", "--method", "tpe", "--exact"), "--exact belongs to"),
         (("gridworld", "--method", "tpe", "--evaluations", "0"), "evaluations is 0"),
+        (("gridworld", "--method", "tpe", "--verify-evaluations", "60"), "--verify-evaluations be"),
+        (("gridworld", "--verify", "--verify-evaluations", "9"), "are 9; expected at least 50"),
         (("gridworld", "--setting", "steps=5"), "belongs to --method"),
         (("gridworld", "--method", "maxent", "--setting", "steps"), "expected name=value"),
         (("gridworld", "--method", "maxent", "--setting", "depth=1"), "no setting depth"),

@@ -233,3 +233,21 @@ def test_a_full_disk_leaves_the_older_file_whole(found, path, monkeypatch):
 def test_a_result_without_evaluations_survives(found, path):
     found.truncate(0).save(path)
     assert len(boirl.load_result(path)) == 0
+
+
+def wedge(theta):
+    return theta[:, 0]
+
+
+@pytest.mark.parametrize("prior", [boirl.NormalPrior([1.0, 5.0, 0.0], [0.5, 2.0, np.inf]), wedge])
+def test_a_prior_survives_a_file_as_far_as_it_can(found, path, prior):
+    believed = found.with_prior(prior)
+    believed.save(path)
+    loaded = boirl.RewardSet.load(path)
+    box = found.problem.box
+    assert loaded.prior.facts(box) == believed.prior.facts(box)
+    if prior is wedge:
+        with pytest.raises(CodeNeededError, match=r"prior 'wedge' is code.*with_prior"):
+            loaded.sample(5)
+        loaded = loaded.with_prior(wedge)
+    np.testing.assert_array_equal(loaded.sample(20), believed.sample(20))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import qmc
 
+import boirl
 from boirl.cache import CACHE_VARIABLE
 from boirl.errors import InvalidInputError
 from boirl.metrics.truth import exact_landscape
@@ -137,3 +138,17 @@ def test_uniform_samples_are_free_and_constant_ones_pinned_down():
 def test_at_least_one_sample_is_asked_for(found, count):
     with pytest.raises(InvalidInputError, match=f"n is {count}; expected at least one"):
         found.sample(count)
+
+
+def test_samples_follow_the_prior_where_the_demonstrations_say_nothing(found):
+    prior = boirl.NormalPrior([1.2, 5.0, 2.0], [np.inf, np.inf, 0.3])
+    drawn = found.with_prior(prior).sample(2000)
+    # Nothing depends on the translation, so that its posterior is its prior.
+    assert drawn[:, 2].mean() == pytest.approx(2.0, abs=0.1)
+    assert drawn[:, 2].std() == pytest.approx(0.3, rel=0.25)
+    assert found.sample(2000)[:, 2].std() > 1.5
+
+
+def test_the_uniform_prior_changes_nothing(found):
+    np.testing.assert_array_equal(found.with_prior(None).sample(50), found.sample(50))
+    np.testing.assert_array_equal(found.log_prior(found.thetas), 0.0)

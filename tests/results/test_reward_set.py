@@ -118,8 +118,9 @@ def test_the_report_counts_failed_evaluations(found, made_up):
 
 
 def test_the_report_says_what_is_known_of_each_parameter(found):
-    lines = str(found).splitlines()[-3:]
-    for line, one in zip(lines, found.parameter_summary(), strict=True):
+    lines = str(found).splitlines()
+    first = next(n for n, line in enumerate(lines) if "what is known" in line) + 1
+    for line, one in zip(lines[first : first + 3], found.parameter_summary(), strict=True):
         assert line.split()[0] == one.name
         assert one.verdict in line
         assert f"{one.low:.4g} to {one.high:.4g}, {one.median:.4g}" in line

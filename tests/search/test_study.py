@@ -504,3 +504,17 @@ def test_an_error_while_an_evaluation_is_recorded_leaves_it_to_the_next_run(grid
         study.run(3)
     monkeypatch.undo()
     np.testing.assert_array_equal(study.run(4).thetas, whole.thetas)
+
+
+def test_a_prior_belongs_to_the_study(tmp_path):
+    problem = boirl.load_problem("gridworld2d")
+    storage = f"sqlite:///{tmp_path}/search.db"
+    prior = boirl.NormalPrior([1.0, 5.0], [0.1, 1.0])
+    study = Study(problem, storage=storage, seed=1000, prior=prior)
+    found = study.run(3)
+    assert found.prior is prior
+    again = Study(problem, storage=storage, seed=1000, prior=boirl.NormalPrior([1, 5], [0.1, 1]))
+    assert len(again.trials) == 3
+    with pytest.raises(InvalidInputError, match="was made with other prior: kind was 'normal'"):
+        Study(problem, storage=storage, seed=1000)
+    assert boirl.explore(problem, evaluations=2, seed=1000).prior.is_uniform

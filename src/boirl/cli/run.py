@@ -22,6 +22,8 @@ from boirl.cli.loading import (
 )
 from boirl.errors import InvalidInputError
 
+VERIFY_EVALUATIONS = 2000
+
 
 @app.command()
 def run(
@@ -80,6 +82,17 @@ def run(
             "shaping changes; for known dynamics)."
         ),
     ] = "log-rho",
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify",
+            help="Verify the answer by exact evaluations, where dynamics are known; prints it, and "
+            "writes verified.npz to --out.",
+        ),
+    ] = False,
+    verify_evaluations: Annotated[
+        int, typer.Option(help="Evaluations that --verify takes.")
+    ] = VERIFY_EVALUATIONS,
     bellman: Bellman = None,
     demonstrations: DemonstrationFile = None,
     data: Data = None,
@@ -92,6 +105,7 @@ def run(
     """
     from boirl.drawing.views import check_exact
     from boirl.files import make_folder
+    from boirl.results.verified import check_verifiable
     from boirl.search import Study
 
     if evaluations is not None and evaluations < 1:
@@ -101,12 +115,15 @@ def run(
     if method is not None:
         given = [name for name in SEARCH_OPTIONS if _is_given(context, name)]
         if given:
+            option = given[0].replace("_", "-")
             raise InvalidInputError(
-                f"--{given[0]} belongs to boirl's search, not to --method {method}; leave it out"
+                f"--{option} belongs to boirl's search, not to --method {method}; leave it out"
             )
     chosen = load(problem, demonstrations, bellman=bellman, data=data, box=box)
     if exact:
         check_exact(chosen)
+    if verify:
+        check_verifiable(chosen, verify_evaluations)
     if out is not None:
         make_folder(out)
     if method is not None:
@@ -144,6 +161,13 @@ def run(
     if out is not None:
         found.save(out / "rewards.npz")
         draw(found, out, exact)
+    if verify:
+        with errors.status("verifying"):
+            verified = found.verify(verify_evaluations, seed)
+        console.print(str(verified), markup=False)
+        if out is not None:
+            verified.save(out / "verified.npz")
+            console.print(f"verified: {out / 'verified.npz'}", markup=False)
 
 
 SEARCH_EVALUATIONS = 40
@@ -154,6 +178,8 @@ SEARCH_OPTIONS = (
     "study",
     "acquisition",
     "projection",
+    "verify",
+    "verify_evaluations",
     "exact",
 )
 """What `boirl run` takes for its own search alone."""

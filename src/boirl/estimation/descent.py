@@ -96,7 +96,7 @@ def descend(
             curvature = None
             continue
         new, new_value, new_gradient = move.found
-        curvature = _updated(curvature, new - point, new_gradient - gradient)
+        curvature = updated_curvature(curvature, new - point, new_gradient - gradient)
         gain = value - new_value
         point, value, gradient = new, new_value, new_gradient
         if gain <= enough:
@@ -161,7 +161,9 @@ def _search(
     return _Move(None, MAX_SHORTENINGS)
 
 
-def _updated(curvature: FloatArray | None, step: FloatArray, change: FloatArray) -> FloatArray:
+def updated_curvature(
+    curvature: FloatArray | None, step: FloatArray, change: FloatArray
+) -> FloatArray:
     """Damped BFGS update by a step and the change of the gradient over it, `d` each."""
     if curvature is None:
         product = float(step @ change)

@@ -16,7 +16,7 @@ from scipy.special import expit, logit
 from scipy.stats import qmc
 
 from boirl.metrics.chains import effective_sample_size, r_hat
-from boirl.metrics.proposals import EDGE, MixtureProposal, log_jacobian
+from boirl.results.proposals import EDGE, MixtureProposal, log_jacobian
 from boirl.types import FloatArray
 
 LogDensity = Callable[[FloatArray], FloatArray]

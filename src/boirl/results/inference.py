@@ -1,22 +1,24 @@
 """What the demonstrations say of the parameters: a posterior over rewards.
 
-With a uniform prior over the box, the probability of theta given `N` demonstrations goes with
-`exp(-N * NLL(theta))`. The NLL is known at the evaluations alone; elsewhere it is drawn from the
-Gaussian process, a landscape for each walker of an ensemble, so that what the surrogate does not
-know widens the posterior as it should. Where evaluations fail there is no reward to sample.
+The probability of theta given `N` demonstrations goes with `exp(-N * NLL(theta))` times the prior,
+by default uniform over the box. The NLL is known at the evaluations alone; elsewhere it is drawn
+from the Gaussian process, a landscape for each walker of an ensemble, so that what the surrogate
+does not know widens the posterior as it should. Where evaluations fail there is no reward to
+sample.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
 from scipy.stats import qmc
 from torch import Tensor
 
+from boirl.priors import UNIFORM, Prior
 from boirl.surrogate.fitted import FittedSurrogate
 from boirl.threads import single_thread
 from boirl.types import Box, FloatArray, IntArray
@@ -49,6 +51,8 @@ class ParameterSummary:
 
     Attributes:
         share: Width of the interval as a share of what it would be without demonstrations.
+        searched: Whether the width is due to the demonstrations. Else the search does not know the
+            landscape well enough to tell.
     """
 
     name: str
@@ -56,10 +60,13 @@ class ParameterSummary:
     median: float
     high: float
     share: float
+    searched: bool = field(default=True, kw_only=True)
 
     @property
     def verdict(self) -> str:
-        """`"pinned down"`, `"narrowed"` or `"free"`."""
+        """`"pinned down"`, `"narrowed"`, `"free"` or `"not searched enough"`."""
+        if not self.searched:
+            return "not searched enough"
         if self.share <= PINNED:
             return "pinned down"
         return "free" if self.share >= FREE else "narrowed"
@@ -70,7 +77,11 @@ LogDensity = Callable[[FloatArray, IntArray], FloatArray]
 
 
 def sample_rewards(
-    fitted: FittedSurrogate, n_demonstrations: int, n: int, rng: np.random.Generator
+    fitted: FittedSurrogate,
+    n_demonstrations: int,
+    n: int,
+    rng: np.random.Generator,
+    prior: Prior = UNIFORM,
 ) -> FloatArray:
     """Draw thetas, `n x d`, from the posterior over rewards.
 
@@ -79,10 +90,10 @@ def sample_rewards(
     """
     with torch.no_grad(), single_thread():
         fitted = replace(fitted, n_demonstrations=n_demonstrations)
-        mean = _MeanLandscape(fitted)
+        mean = _under(prior, fitted.box, _MeanLandscape(fitted))
         start = _start(fitted, mean, rng)
         walkers = _walk(mean, start, SWEEPS, rng)
-        own = _OwnLandscapes(fitted, walkers, rng)
+        own = _under(prior, fitted.box, _OwnLandscapes(fitted, walkers, rng))
         walkers = _walk(own, walkers, SWEEPS, rng)
         kept = [walkers]
         for _ in range((n - 1) // WALKERS):
@@ -92,7 +103,14 @@ def sample_rewards(
     return fitted.box.from_unit(drawn[rng.permutation(len(drawn))[:n]])
 
 
-def _start(fitted: FittedSurrogate, mean: _MeanLandscape, rng: np.random.Generator) -> FloatArray:
+def _under(prior: Prior, box: Box, likelihood: LogDensity) -> LogDensity:
+    """Likelihood times prior."""
+    if prior.is_uniform:
+        return likelihood
+    return lambda unit, walkers: likelihood(unit, walkers) + prior.log_prior(box.from_unit(unit))
+
+
+def _start(fitted: FittedSurrogate, mean: LogDensity, rng: np.random.Generator) -> FloatArray:
     """Walkers `w x d`, drawn from candidates all over the box and around the best at all scales."""
     dimension = fitted.box.dimension
     spread = qmc.Sobol(dimension, rng=rng).random(CANDIDATES // 2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -14,9 +14,14 @@ from scipy.stats import qmc
 
 from boirl.errors import InvalidInputError
 from boirl.evaluation import Evaluation
+from boirl.priors import UNIFORM, LogDensity, Prior, as_prior, prior_from_facts
 from boirl.problem import Problem
+from boirl.results.findings import Health
+from boirl.results.health import examine, mark_unsearched
 from boirl.results.inference import ParameterSummary, sample_rewards, summarise_parameters
+from boirl.results.report import describe
 from boirl.results.result import RESULT_KINDS, Result
+from boirl.results.verified import VERIFY_EVALUATIONS, VerifiedRewards, verify_rewards
 from boirl.surrogate import FittedSurrogate, Observations, Surrogate
 from boirl.surrogate.saved import surrogate_from_parts, surrogate_parts
 from boirl.types import FloatArray, IntArray
@@ -32,10 +37,12 @@ class RewardSet(Result):
     Attributes:
         surrogate: Kernel and projection of the search.
         settings: The settings of the search, by name.
+        prior: What was believed of theta beforehand.
     """
 
     surrogate: Surrogate
     settings: Mapping[str, Any]
+    prior: Prior = UNIFORM
 
     kind: ClassVar[str] = "search"
 
@@ -73,16 +80,19 @@ class RewardSet(Result):
         if n < 1:
             raise InvalidInputError(f"n is {n}; expected at least one sample")
         rng = np.random.default_rng([seed, 0, SAMPLE_STREAM])
-        return sample_rewards(self.fitted, len(self.problem.demonstrations), n, rng)
+        count = len(self.problem.demonstrations)
+        return sample_rewards(self.fitted, count, n, rng, self.prior)
 
     def parameter_summary(self, n: int = 1000, seed: int = 0) -> list[ParameterSummary]:
-        """Which parameters the demonstrations pin down, and which they leave free.
+        """Which parameters the demonstrations pin down, which they leave free, and of which the
+        search does not know enough to tell.
 
         Args:
             n: Samples of the posterior over rewards that it is estimated from.
             seed: Of the samples.
         """
-        return summarise_parameters(self.sample(n, seed), self.problem.box)
+        samples = self.sample(n, seed)
+        return mark_unsearched(self, samples, summarise_parameters(samples, self.problem.box))
 
     @cached_property
     def fitted(self) -> FittedSurrogate:
@@ -116,34 +126,43 @@ class RewardSet(Result):
         counts = np.bincount(owners[nearest], minlength=len(groups))
         return (counts / VOLUME_POINTS).tolist()
 
+    def health(self) -> Health:
+        """How far to trust the answer: one finding per check, those that need attention first.
+
+        From what was evaluated alone; nothing is solved. See `boirl.results.health`.
+        """
+        return self._health
+
+    @cached_property
+    def _health(self) -> Health:
+        return examine(self)
+
+    def verify(self, evaluations: int = VERIFY_EVALUATIONS, seed: int = 0) -> VerifiedRewards:
+        """Turn samples of the surrogate into exact ones, by exact NLLs.
+
+        For problems whose evaluations are cheap; see `boirl.results.verified`.
+
+        Args:
+            evaluations: Policy optimisations that it may take.
+            seed: Of everything random.
+        """
+        return verify_rewards(self, evaluations, seed)
+
+    def with_prior(self, prior: Prior | LogDensity | None) -> Self:
+        """The same search, read under another prior over theta; see `boirl.priors`."""
+        return replace(self, prior=as_prior(prior, self.problem.box))
+
+    def log_prior(self, thetas: FloatArray) -> FloatArray:
+        """Log density of the prior, up to a constant, at thetas `n x d`: `n`."""
+        return self.prior.log_prior(thetas)
+
     def __str__(self) -> str:
-        close, near = len(self.indices_within(0.01)), len(self.indices_within(0.10))
-        failed = int(np.isnan(self.nll).sum())
-        lines = [
-            f"{self.problem.name}: {len(self)} evaluations"
-            + (f", {failed} of them failed" if failed else ""),
-            f"best NLL {self.best_nll:.4f}; rewards within 1 %: {close}, within 10 %: {near}",
-        ]
-        groups = self.groups()
-        plural = "" if len(groups) == 1 else "s"
-        lines.append(f"{len(groups)} distinct behaviour{plural} within 10 %, best reward of each:")
-        header = "".join(f"{name:>14}" for name in self.names)
-        lines.append(f"{'':>4}{header}{'NLL':>12}{'rewards':>9}{'of the box':>12}")
-        for number, group in enumerate(groups, start=1):
-            row = "".join(f"{value:>14.4f}" for value in group.representative)
-            counts = f"{len(group.indices):>9}{group.volume:>12.1%}"
-            lines.append(f"{number:>4}{row}{group.nll:>12.4f}{counts}")
-        lines.append("what is known of each parameter (95 % interval, median):")
-        for one in self.parameter_summary():
-            interval = f"{one.low:.4g} to {one.high:.4g}, {one.median:.4g}"
-            lines.append(
-                f"{one.name:>18}  {interval:<32}{one.verdict} ({one.share:.0%} of its range)"
-            )
-        return "\n".join(lines)
+        return describe(self, VERIFY_EVALUATIONS)
 
     def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         facts, arrays = surrogate_parts(self.surrogate)
-        return {"settings": dict(self.settings), "surrogate": facts}, arrays
+        prior = self.prior.facts(self.problem.box)
+        return {"settings": dict(self.settings), "surrogate": facts, "prior": prior}, arrays
 
     @classmethod
     def from_parts(
@@ -159,7 +178,8 @@ class RewardSet(Result):
             name: tuple(value) if isinstance(value, list) else value
             for name, value in facts["settings"].items()
         }
-        return cls(problem, evaluations, surrogate, settings)
+        prior = prior_from_facts(facts.get("prior", {"kind": "uniform"}))
+        return cls(problem, evaluations, surrogate, settings, prior)
 
 
 RESULT_KINDS.register(RewardSet.kind, RewardSet)

@@ -17,6 +17,7 @@ from optuna.trial import FrozenTrial, TrialState
 from boirl.errors import BoirlError, InvalidInputError
 from boirl.evaluation import Evaluation
 from boirl.interrupts import remembered_interrupts
+from boirl.priors import LogDensity, Prior, as_prior
 from boirl.problem import Problem
 from boirl.results import RewardSet
 from boirl.search.acquisitions import ACQUISITIONS
@@ -35,6 +36,7 @@ PROBLEM = "boirl:problem"
 INITIAL = "boirl:initial"
 ROLLOUTS = "boirl:rollouts"
 OWNER = "boirl:owner"
+PRIOR = "boirl:prior"
 
 EVALUATION_STREAM = 4
 """An evaluation draws from the stream (seed, number, this)."""
@@ -63,6 +65,8 @@ class Study:
         artifacts: Folder for the policies and the likelihoods of evaluations, so that none has to
             be solved for twice; by default beside an SQLite file (`search.artifacts` for
             `search.db`), in the user's cache for other databases, else memory.
+        prior: What is believed of theta beforehand: None for the uniform prior,
+            `boirl.NormalPrior(mean, sd)`, or a log density in torch; see `boirl.priors`.
         **options: See `SearchSettings`.
 
     Example:
@@ -82,9 +86,11 @@ class Study:
         name: str | None = None,
         rollout_policies: Sequence[Any] = (),
         artifacts: str | os.PathLike[str] | None = None,
+        prior: Prior | LogDensity | None = None,
         **options: Unpack[SearchOptions],
     ) -> None:
         self.problem = problem
+        self.prior = as_prior(prior, problem.box)
         self.settings = settings = SearchSettings.from_options(options)
         self.storage = storage
         self._asked: dict[int, optuna.Trial] = {}
@@ -95,6 +101,7 @@ class Study:
             self.optuna_study = open_study(storage, name or f"boirl-{problem.name}")
             self._check_or_record(PROBLEM, "problem", problem.fingerprint())
             self._check_or_record(SETTINGS, "settings", asdict(settings))
+            self._check_or_record(PRIOR, "prior", self.prior.facts(problem.box))
             self._check_or_record(ROLLOUTS, "roll-outs", surrogate.projection.fingerprint())
             first = self._initial(initial, n_initial)
         self.records = EvaluationRecords(problem.box, folder)
@@ -200,7 +207,7 @@ class Study:
                 + ("; ".join(reasons) if reasons else "run or tell some first")
             )
         surrogate = self.sampler.surrogate_after(evaluations)
-        return RewardSet(self.problem, evaluations, surrogate, asdict(self.settings))
+        return RewardSet(self.problem, evaluations, surrogate, asdict(self.settings), self.prior)
 
     def _initial(self, design: Design, n_initial: int | None) -> FloatArray:
         """The initial thetas of the study: those it has, or new ones, which are recorded."""
@@ -269,6 +276,7 @@ def explore(
     name: str | None = None,
     rollout_policies: Sequence[Any] = (),
     artifacts: str | os.PathLike[str] | None = None,
+    prior: Prior | LogDensity | None = None,
     **options: Unpack[SearchOptions],
 ) -> RewardSet:
     """Search for the rewards that explain the demonstrations, and return all that do.
@@ -284,6 +292,7 @@ def explore(
         name: Name of the study.
         rollout_policies: Policies that the roll-outs of the projection come from.
         artifacts: Folder for the policies and the likelihoods of evaluations.
+        prior: What is believed of theta beforehand; by default nothing.
         **options: See `SearchSettings`: `kernel`, `seed` and others.
     """
     study = Study(
@@ -294,6 +303,7 @@ def explore(
         name=name,
         rollout_policies=rollout_policies,
         artifacts=artifacts,
+        prior=prior,
         **options,
     )
     return study.run(evaluations, progress=progress)

@@ -8,6 +8,7 @@ from boirl.experiments.suite import measures
 from boirl.experiments.suite.catalogue import suite_problem
 from boirl.experiments.suite.methods import METHODS, Answer
 from boirl.metrics.reference import exact_reference
+from boirl.results import Finding, Health
 
 
 @pytest.fixture(scope="module")
@@ -51,13 +52,14 @@ def test_intervals_of_a_search_are_compared_with_exact_nlls(problem, reference):
     assert row["tolerances"] >= 0.0
 
 
-def test_health_is_asked_for_where_there_is_one():
+def test_what_needs_attention_is_asked_for_where_there_is_something():
     class Silent:
         pass
 
     class Frank:
         def health(self):
-            return ["region unsearched"]
+            good = Finding("predictions", False, "all of them were right")
+            return Health([good, Finding("region unsearched", True, "half of the posterior")])
 
     assert measures.health_lines(Silent()) is None
-    assert measures.health_lines(Frank()) == ["region unsearched"]
+    assert measures.health_lines(Frank()) == ["region unsearched: half of the posterior"]

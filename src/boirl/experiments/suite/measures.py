@@ -78,4 +78,6 @@ def excluded_medians(reference: ExactReference, samples: FloatArray) -> list[str
 def health_lines(found: RewardSet) -> list[str] | None:
     """What the answer says of itself that needs attention; None where it cannot say anything."""
     health = getattr(found, "health", None)
-    return None if health is None else [str(line) for line in health()]
+    if health is None:
+        return None
+    return [str(one) for one in health() if one.needs_attention]

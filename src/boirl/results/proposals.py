@@ -1,4 +1,4 @@
-"""What chains on the unit cube propose: draws and steps learned from particles.
+"""What is proposed on the unit cube: draws and steps learned from particles.
 
 Places are logits of points of the cube.
 """

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from boirl.metrics.proposals import MixtureProposal, log_jacobian
+from boirl.results.proposals import MixtureProposal, log_jacobian
 
 
 @pytest.fixture(scope="module")

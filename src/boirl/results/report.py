@@ -1,0 +1,82 @@
+"""The answer of a search in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boirl.results.inference import ParameterSummary
+
+if TYPE_CHECKING:
+    from boirl.results.reward_set import RewardSet
+
+VERIFIED_SECONDS = 60.0
+"""Verification is suggested where it takes less than a minute."""
+
+
+def describe(found: RewardSet, verify_evaluations: int) -> str:
+    """What `print(found)` shows.
+
+    Args:
+        found: The answer.
+        verify_evaluations: What `found.verify()` would take.
+    """
+    health = found.health()
+    lines = [*_set_lines(found)]
+    if not health.is_good:
+        lines += ["needs attention:", *(f"  ! {one}" for one in health.attention)]
+    lines += _group_lines(found)
+    lines.append("what is known of each parameter (95 % interval, median):")
+    lines += parameter_lines(found.parameter_summary())
+    ties = health.named("rewards tied")
+    if ties is not None and ties.data["ties"]:
+        lines.append(str(ties))
+    seconds = float(np.median(found.seconds))
+    model_free = found.problem.is_model_free
+    if not model_free and 0.0 < seconds * verify_evaluations < VERIFIED_SECONDS:
+        lines.append(
+            f"an evaluation takes {1e3 * seconds:.2g} ms: found.verify() makes this exact in about "
+            f"{max(1.0, seconds * verify_evaluations):.0f} s"
+        )
+    return "\n".join(lines)
+
+
+def _set_lines(found: RewardSet) -> list[str]:
+    failed = int(np.isnan(found.nll).sum())
+    tolerance = found.likelihood_ratio_tolerance()
+    kept = len(found.indices_within(tolerance, absolute=True))
+    close, near = len(found.indices_within(0.01)), len(found.indices_within(0.10))
+    return [
+        f"{found.problem.name}: {len(found)} evaluations"
+        + (f", {failed} of them failed" if failed else ""),
+        f"not rejected at 95 % by a likelihood-ratio test: {kept} of them, NLL at most "
+        f"{found.best_nll + tolerance:.4f} ({tolerance:.3g} above the best)",
+        f"best NLL {found.best_nll:.4f}; rewards within 1 %: {close}, within 10 %: {near}",
+    ]
+
+
+def _group_lines(found: RewardSet) -> list[str]:
+    groups = found.groups()
+    plural = "" if len(groups) == 1 else "s"
+    lines = [f"{len(groups)} distinct behaviour{plural} within 10 %, best reward of each:"]
+    header = "".join(f"{name:>14}" for name in found.names)
+    lines.append(f"{'':>4}{header}{'NLL':>12}{'rewards':>9}{'of the box':>12}")
+    limit = found.best_nll + found.likelihood_ratio_tolerance()
+    for number, group in enumerate(groups, start=1):
+        row = "".join(f"{value:>14.4f}" for value in group.representative)
+        counts = f"{len(group.indices):>9}{group.volume:>12.1%}"
+        mark = "  rejected" if group.nll > limit else ""
+        lines.append(f"{number:>4}{row}{group.nll:>12.4f}{counts}{mark}")
+    return lines
+
+
+def parameter_lines(summary: Sequence[ParameterSummary]) -> list[str]:
+    """One line per parameter."""
+    lines = []
+    for one in summary:
+        interval = f"{one.low:.4g} to {one.high:.4g}, {one.median:.4g}"
+        share = f"({one.share:.0%} of its range)"
+        lines.append(f"{one.name:>18}  {interval:<32}{one.verdict} {share}")
+    return lines

@@ -1,0 +1,69 @@
+"""The answer in words."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from boirl.results.findings import Finding, Health
+from boirl.results.report import describe, parameter_lines
+
+
+def test_it_leads_with_the_likelihood_ratio_set(found):
+    lines = describe(found, 2000).splitlines()
+    tolerance = found.likelihood_ratio_tolerance()
+    count = len(found.within(tolerance, absolute=True))
+    assert lines[0] == "gridworld: 25 evaluations"
+    assert lines[1].startswith(f"not rejected at 95 % by a likelihood-ratio test: {count} of them")
+    assert f"{found.best_nll + tolerance:.4f} ({tolerance:.3g} above the best)" in lines[1]
+    assert "needs attention:" not in lines
+
+
+def test_rejected_groups_are_marked(found):
+    text = describe(found, 2000).splitlines()
+    limit = found.best_nll + found.likelihood_ratio_tolerance()
+    first = next(n for n, line in enumerate(text) if "of the box" in line) + 1
+    groups = found.groups()
+    rows = text[first : first + len(groups)]
+    assert [row.endswith("rejected") for row in rows] == [group.nll > limit for group in groups]
+    assert any(group.nll > limit for group in groups)
+
+
+def test_what_needs_attention_stands_before_the_table(found, monkeypatch):
+    bad = Finding("region unsearched", True, "half of the posterior")
+    monkeypatch.setattr(type(found), "health", lambda self: Health([bad]))
+    lines = describe(found, 2000).splitlines()
+    place = lines.index("needs attention:")
+    assert lines[place + 1] == "  ! region unsearched: half of the posterior"
+    assert place < next(n for n, line in enumerate(lines) if "distinct behaviour" in line)
+
+
+def test_every_parameter_has_its_line(found):
+    summary = found.parameter_summary()
+    text = describe(found, 2000)
+    for line, one in zip(parameter_lines(summary), summary, strict=True):
+        assert line in text
+        assert line.split()[0] == one.name
+        assert f"{one.low:.4g} to {one.high:.4g}, {one.median:.4g}" in line
+        assert one.verdict in line
+
+
+def test_ties_are_named(found):
+    assert "rewards tied: changing translation by 8" in describe(found, 2000)
+
+
+def test_verification_is_suggested_where_it_is_quick(found):
+    quick = replace(
+        found, evaluations=tuple(replace(one, seconds=2e-3) for one in found.evaluations)
+    )
+    assert "an evaluation takes 2 ms: found.verify()" in describe(quick, 2000)
+    assert "about 4 s" in describe(quick, 2000)
+    assert "verify()" not in describe(quick, 10**6)
+    unknown = replace(
+        found, evaluations=tuple(replace(one, seconds=0.0) for one in found.evaluations)
+    )
+    assert "verify()" not in describe(unknown, 2000)
+
+
+def test_failed_evaluations_are_counted(found, made_up):
+    failed = made_up(np.where(np.arange(25) < 2, np.nan, found.nll))
+    assert "25 evaluations, 2 of them failed" in describe(failed, 2000)
