@@ -14,6 +14,7 @@ from botorch.models.transforms.input import InputTransform
 
 from boirl.projections import LogRho
 from boirl.surrogate.kernels import KernelSpec
+from boirl.surrogate.latent import LatentSpace
 
 KERNELS = [
     KernelSpec(f"{smoothness}-{linear}", projected=True, smoothness=smoothness, linear=linear)
@@ -118,11 +119,15 @@ class ProjectionContract:
         unit = np.random.default_rng(2).random((30, 3))
         unit[20:] = unit[:10]  # the same theta twice
         unit[10:20, :2] = unit[:10, :2]  # the same behaviour twice: only the translation differs
-        low, high = projection.range_over(problem.box)
-        latent = (projection.transform(problem.box.from_unit(unit)) - low) / (high - low)
-        with torch.no_grad():
-            params = kernel.params(kernel.build(projection.dimension))
-        covariance = kernel.covariance(latent, latent, params)
+        space = LatentSpace.of(
+            projection, problem.box, "linear", projection.range_over(problem.box)
+        )
+        inputs = space.inputs(torch.tensor(unit))
+        values = {
+            prior.name: torch.full((prior.size,), prior.median, dtype=torch.float64)
+            for prior in kernel.priors(3)
+        }
+        covariance = kernel.covariance(inputs.against(inputs), values)
         eigenvalues = torch.linalg.eigvalsh(covariance)
         assert float(eigenvalues.min()) >= -1e-10 * float(eigenvalues.max())
         torch.testing.assert_close(covariance, covariance.mT)
