@@ -18,6 +18,11 @@ PRIOR_WIDTH = 2.0
 """Standard deviation of log hyperparameters beforehand: anything from a fiftieth to fifty times the
 median is plausible, and what the evaluations do not ask for shrinks to the median."""
 
+BESIDE_PROJECTION = 0.1
+"""Share of the variance that theta is taken to explain beside the projection, which is to explain
+most of it: with as much, searches from a single poor reward follow its slope and find the
+demonstrator later."""
+
 MEDIAN_LENGTHSCALE = 0.5
 """In the unit cube: half of it."""
 
@@ -71,7 +76,7 @@ class KernelSpec:
     def priors(self, dimension: int) -> list[Prior]:
         """The hyperparameters, for a theta of this dimension."""
         found = [
-            Prior("theta_amplitude", 1, 0.1),
+            Prior("theta_amplitude", 1, BESIDE_PROJECTION if self.projected else 1.0),
             Prior("theta_lengthscale", dimension, MEDIAN_LENGTHSCALE * math.sqrt(dimension)),
         ]
         if self.projected:
