@@ -94,7 +94,8 @@ def test_thetas_whose_solver_fails_have_no_weight(search, monkeypatch):
 
 def test_too_few_effective_samples_need_attention(verified):
     few = replace(verified, effective_sample_size=LEAST_EFFECTIVE - 1.0)
-    heavy = replace(verified, tail_shape=0.9)
+    lopsided = np.append(0.5, 0.5 * verified.weights[1:] / verified.weights[1:].sum())
+    heavy = replace(verified, tail_shape=0.9, weights=lopsided)
     for poor in (few, heavy):
         (finding,) = poor.health().attention
         assert finding.name == "weights"
