@@ -5,7 +5,7 @@ import pytest
 
 from boirl.environments import TabularMDP
 from boirl.policies.operators import BellmanEquation
-from boirl.policies.sweeps import contraction_limit, enough, sweep
+from boirl.policies.sweeps import contraction_limit, enough, sweep, sweep_coarsely
 
 OPERATORS = ("max", "boltzmann", "logsumexp")
 
@@ -64,3 +64,19 @@ def test_a_contraction_is_given_the_sweeps_it_needs(random_mdp):
     limit = contraction_limit(0.9, 1e-12, asked.rewards, 1.0)
     assert sweep(asked, np.zeros((4, 3)), 1e-12, limit).converged.all()
     assert limit < 1000
+
+
+@pytest.mark.parametrize("bellman", OPERATORS)
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_coarse_sweeps_lead_near_the_values(random_mdp, bellman, deterministic):
+    asked = equation(random_mdp(5, n_states=12, deterministic=deterministic), bellman, n=20)
+    exact = sweep(asked, np.zeros((12, 20)), 1e-12, 10_000).values
+    near = sweep_coarsely(asked, np.zeros((12, 20)))
+    assert near.dtype == np.float64
+    far = np.abs(exact).max()
+    assert np.abs(near - exact).max() < (1e-3 if not deterministic else 0.5) * far
+
+
+def test_a_few_equations_are_not_swept_coarsely(random_mdp):
+    start = np.zeros((4, 3))
+    assert sweep_coarsely(equation(random_mdp(6), "max"), start) is start

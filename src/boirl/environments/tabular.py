@@ -181,9 +181,8 @@ class TabularMDP:
     def from_gymnasium(cls, env: Any, gamma: float, start: ArrayLike | None = None) -> TabularMDP:
         """The dynamics of a Gymnasium environment that has a table `P` of transitions.
 
-        FrozenLake, CliffWalking, Taxi and others, without their rewards. The states in which
-        episodes end are terminal; where an episode may end in a state that it may also pass
-        through, one terminal state is added.
+        FrozenLake, CliffWalking, Taxi and others, without their rewards. States in which episodes
+        end are terminal; where others pass through such a state, one terminal state is added.
 
         Args:
             env: The environment, wrapped or not.
@@ -238,24 +237,24 @@ class TabularMDP:
         return table
 
     def expect_next(self, values: FloatArray) -> FloatArray:
-        """Expected value after each state-action: `S x n` to `S x A x n`.
-
-        Values of terminal states are to be 0.
-        """
+        """Expected value after each state-action, `S x n` to `S x A x n`; 0 after the end."""
         if self.next_states is not None:
             return np.take(values, self.next_states, axis=0)
         matrix = self.transition if self._dense_rows is None else self._dense_rows
         return (matrix @ values).reshape(self.n_states, self.n_actions, -1)
 
     def discounted_next(self, values: FloatArray) -> FloatArray:
-        """`gamma` times `expect_next`, without a pass over the result."""
+        """`gamma` times `expect_next`, in the precision of the values."""
         if self.next_states is not None:
             return np.take(self.gamma * values, self.next_states, axis=0)
-        return (self._discounted @ values).reshape(self.n_states, self.n_actions, -1)
+        following = self._discounted[values.dtype.itemsize] @ values
+        return following.reshape(self.n_states, self.n_actions, -1)
 
     @cached_property
-    def _discounted(self) -> Any:
-        return self.gamma * (self.transition if self._dense_rows is None else self._dense_rows)
+    def _discounted(self) -> dict[int, Any]:
+        """The discounted dynamics by bytes per number: in double and in single precision."""
+        double = self.gamma * (self.transition if self._dense_rows is None else self._dense_rows)
+        return {8: double, 4: double.astype(np.float32)}
 
     @cached_property
     def _dense_rows(self) -> FloatArray | None:

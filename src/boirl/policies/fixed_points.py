@@ -19,7 +19,7 @@ from boirl.policies.newton import (
     shared_soft_step,
 )
 from boirl.policies.operators import BellmanEquation
-from boirl.policies.sweeps import Swept, enough, sweep, worth_sweeping
+from boirl.policies.sweeps import Swept, enough, sweep, sweep_coarsely, worth_sweeping
 from boirl.types import FloatArray, IntArray
 
 SWEEPS_PER_ROUND = 500
@@ -43,7 +43,8 @@ def sweep_then_newton(
         equation.bellman == "logsumexp" and not worth_sweeping(equation)
     ):
         return newton(equation, start, tolerance)
-    swept = sweep(equation, start, tolerance, limit, shift=True, patience=True)
+    near = sweep_coarsely(equation, start)
+    swept = sweep(equation, near, tolerance, limit, shift=True, patience=True)
     left = np.flatnonzero(~swept.converged & np.isfinite(swept.residuals))
     if not left.size:
         return swept, None

@@ -14,7 +14,7 @@ states then copies whole rows, ten times faster than with the batch first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -52,6 +52,11 @@ class BellmanEquation:
     def of(self, chosen: np.ndarray) -> BellmanEquation:
         """The equations of some of the reward tables, by number or mask."""
         return BellmanEquation(self.mdp, self.rewards[..., chosen], self.bellman, self.beta)
+
+    @property
+    def single(self) -> BellmanEquation:
+        """The same in single precision."""
+        return replace(self, rewards=self.rewards.astype(np.float32))
 
     def q(self, values: FloatArray) -> FloatArray:
         """`r + gamma E[V(s')]` at values `S x n`: `S x A x n`."""

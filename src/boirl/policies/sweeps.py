@@ -24,6 +24,13 @@ from boirl.types import FloatArray, IntArray
 ROUNDING = 8 * np.finfo(np.float64).eps
 """Changes of a value by this share of the largest one are rounding."""
 
+COARSE = 64 * float(np.finfo(np.float32).eps)
+"""The same in single precision, with some to spare: from there on, sweeps are in double."""
+
+COARSE_FROM = 8
+"""Equations from which on sweeps in single precision, which take half as long, come first. For
+fewer, the calls take longer than the arithmetic."""
+
 JUDGED_EVERY = 4
 """Sweeps between two looks at how fast they contract."""
 
@@ -69,6 +76,17 @@ class Swept:
     def of(self, some: IntArray) -> Swept:
         """What was left of some of the equations."""
         return Swept(self.values[:, some], self.residuals[some], self.converged[some], self.sweeps)
+
+
+def sweep_coarsely(equation: BellmanEquation, values: FloatArray) -> FloatArray:
+    """Values `S x n` after the sweeps that single precision is good enough for."""
+    if equation.size < COARSE_FROM or not np.isfinite(values).all():
+        return values
+    scale = float(np.abs(equation.rewards).max()) + 1.0 / equation.beta
+    swept = sweep(
+        equation.single, values.astype(np.float32), COARSE * scale, MIXING_SWEEPS, shift=True
+    ).values.astype(np.float64)
+    return np.where(np.isfinite(swept), swept, values)
 
 
 def enough(values: FloatArray, tolerance: float) -> FloatArray:
