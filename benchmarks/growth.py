@@ -72,13 +72,14 @@ def measure(kind: str, states: int, bellman: str) -> dict[str, Any]:
 def draw(rows: list[dict[str, Any]], path: Path) -> None:
     figure = Figure(figsize=(10, 4.2), layout="constrained")
     seconds, memory = figure.subplots(1, 2)
+    towns = [row for row in rows if row["kind"] == "town"]
     for bellman in OPERATORS:
-        own = [row for row in rows if row["bellman"] == bellman and row["kind"] == "town"]
+        own = [row for row in towns if row["bellman"] == bellman]
         states = [row["states"] for row in own]
         seconds.loglog(states, [row["evaluation_seconds"] for row in own], "o-", label=bellman)
         memory.loglog(states, [row["peak_gigabytes"] for row in own], "o-", label=bellman)
-    reference = np.array([rows[0]["states"], rows[-1]["states"]], dtype=float)
-    start = rows[0]["evaluation_seconds"]
+    reference = np.array([towns[0]["states"], towns[-1]["states"]], dtype=float)
+    start = towns[0]["evaluation_seconds"]
     seconds.loglog(reference, start * reference / reference[0], "k:", label="proportional")
     seconds.set_ylabel("seconds of one evaluation")
     memory.set_ylabel("peak memory of the process, GB")
