@@ -73,7 +73,7 @@ def test_toy_text_environments_take_twelve_lines(name, capsys):
     names = runpy.run_path(str(path))
     assert capsys.readouterr().out == f"{names['found']}\n"
     problem = names["problem"]
-    assert names["found"].best_nll <= 1.1 * problem.nll(names["truth"])
+    assert names["found"].best_nll <= problem.nll(names["truth"]) + 1.0
 
 
 def test_the_program_for_an_own_environment_is_short():
