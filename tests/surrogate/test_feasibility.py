@@ -28,7 +28,31 @@ def test_a_border_is_learned(half):
     assert ((chance > 0.5) == (unit[clear, 0] < 0.6)).mean() > 0.97
 
 
-def test_it_has_slopes(half):
-    unit = torch.tensor(np.random.default_rng(1).random((5, 3)), requires_grad=True)
-    half.log_probability(unit).sum().backward()
-    assert (unit.grad[:, 0] < 0.0).all()
+def test_slopes_lead_away_from_failures(half):
+    unit = np.random.default_rng(1).random((20, 3))
+    near = torch.tensor(unit[np.abs(unit[:, 0] - 0.6) < 0.2], requires_grad=True)
+    half.log_probability(near).sum().backward()
+    assert (near.grad[:, 0] < 0.0).all()
+
+
+def test_what_is_likely_to_fail_is_worth_less_than_anything_else(half):
+    unit = torch.tensor([[0.9, 0.5, 0.5], [0.3, 0.5, 0.5]], requires_grad=True)
+    unit = unit.to(torch.float64)
+    found = half.worth(unit, torch.tensor([1e4, -1e4], dtype=torch.float64))
+    assert found[0] < found[1]
+
+
+def test_a_border_is_as_sharp_as_the_evaluations_say():
+    """Outcomes on a line that depend on its side alone, or on luck as well."""
+    rng = np.random.default_rng(2)
+    unit = rng.random((200, 1))
+    at = torch.tensor([[0.45], [0.55]])
+
+    def step(fails):
+        chance = Feasibility(unit[~fails], unit[fails]).log_probability(at.double()).exp()
+        return float(chance[0] - chance[1])
+
+    exact = unit[:, 0] > 0.5
+    lucky = exact ^ (rng.random(200) < 0.3)
+    assert step(exact) > 0.8
+    assert step(lucky) < 0.4

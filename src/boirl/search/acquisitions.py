@@ -58,7 +58,7 @@ class MarginalLogEI(LogExpectedImprovement):
         return self.surrogate.marginals(X.squeeze(-2))
 
     def forward(self, X: Tensor) -> Tensor:
-        return super().forward(X) + self.surrogate.feasibility.log_probability(X.squeeze(-2))
+        return self.surrogate.feasibility.worth(X.squeeze(-2), super().forward(X))
 
 
 class ResolvePosterior(AnalyticAcquisitionFunction):
@@ -91,7 +91,7 @@ class ResolvePosterior(AnalyticAcquisitionFunction):
         x = x.clamp_min(1e-150)
         improvement = x.log() + _log_ei_helper(-y / x)
         worth = torch.logaddexp(worst_temperature(x, y), improvement)
-        return worth + self.surrogate.feasibility.log_probability(unit)
+        return self.surrogate.feasibility.worth(unit, worth)
 
 
 def worst_temperature(x: Tensor, y: Tensor) -> Tensor:
