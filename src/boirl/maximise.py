@@ -16,10 +16,10 @@ from torch import Tensor
 from boirl.types import FloatArray
 
 RAW_SAMPLES = 1024
-LOCAL_SAMPLES = 64
-LOCAL_RADIUS = 0.05
+LOCAL_SAMPLES = 512
+LOCAL_RADII = (1e-3, 0.3)
 STARTS = 16
-GRADIENT_STEPS = 8
+GRADIENT_STEPS = 30
 LINE_SEARCH_STEPS = 3
 
 CLIMB_MARGIN = 1.0
@@ -48,7 +48,8 @@ def maximise(
     """
     dimension = len(centre)
     spread = qmc.Sobol(dimension, rng=rng).random(RAW_SAMPLES)
-    cloud = centre + LOCAL_RADIUS * rng.standard_normal((LOCAL_SAMPLES, dimension))
+    radii = np.exp(rng.uniform(*np.log(LOCAL_RADII), (LOCAL_SAMPLES, 1)))
+    cloud = centre + radii * rng.standard_normal((LOCAL_SAMPLES, dimension))
     raw = torch.tensor(np.concatenate([spread, np.clip(cloud, 0.0, 1.0)])).unsqueeze(-2)
     with torch.no_grad():
         raw_values = function(raw)

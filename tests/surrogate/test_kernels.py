@@ -85,7 +85,11 @@ def test_profiles_know_their_derivatives(smoothness):
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("cubic", {}, "there is no kernel 'cubic'; expected one of rho-rbf, rbf, matern"),
+        (
+            "cubic",
+            {},
+            "there is no kernel 'cubic'; expected one of rho-matern, rho-rbf, rbf, matern",
+        ),
         ("rbf", {"smoothness": 1.5}, "kernel 'rbf' has no smoothness"),
         ("matern", {"smoothness": 0.5}, r"smoothness of a Matern kernel is 0\.5"),
     ],

@@ -41,8 +41,11 @@ def run(
         typer.Option(help="A setting of --method, such as reward=network (may be repeated)."),
     ] = None,
     kernel: Annotated[
-        str, typer.Option(help="rho-rbf (on the rho-projection), rbf or matern (on theta).")
-    ] = "rho-rbf",
+        str,
+        typer.Option(
+            help="rho-matern or rho-rbf (on the rho-projection), rbf or matern (on theta)."
+        ),
+    ] = "rho-matern",
     evaluations: Annotated[
         int | None,
         typer.Option(

@@ -53,10 +53,10 @@ class SearchSettings:
     """Everything that decides which thetas a search proposes; kept with the study.
 
     Args:
-        kernel: `"rho-rbf"`, `"rbf"` or `"matern"`.
+        kernel: `"rho-matern"`, `"rho-rbf"` as in the paper, `"rbf"` or `"matern"`.
         acquisition: `"resolve"`, `"log-ei"` or `"random"`, see `boirl.search.acquisitions`.
         projection: `"log-rho"`, `"rho"` as in the text of the paper, or `"canonical"`, which no
-            potential shaping changes (for known dynamics); used by `"rho-rbf"`.
+            potential shaping changes (for known dynamics); used by the first two.
         n_demonstrations: `K`, the demonstrations in the projection; by default 40, or 10 where
             policies are learned.
         n_rollouts: `M`, the roll-outs that each is compared with.
@@ -69,11 +69,11 @@ class SearchSettings:
         smoothness: `nu` of the Matern kernel, 1.5 (default) or 2.5.
         scale: Scale of the NLL and of log rho in the surrogate: `"linear"`, `"log"`, or `"auto"`:
             averaged over by how probable each makes the evaluations.
-        linear: Whether a linear kernel is added; by default for `"rho-rbf"` alone.
+        linear: Whether a linear kernel is added; by default for kernels on the projection.
         seed: Seeds every random choice.
     """
 
-    kernel: str = "rho-rbf"
+    kernel: str = "rho-matern"
     acquisition: str = "resolve"
     projection: str = "log-rho"
     n_demonstrations: int | None = None

@@ -131,6 +131,9 @@ PROFILES: dict[float | None, ProfileOf] = {
 KERNELS: Registry[KernelSpec] = Registry("kernel", "boirl.kernels")
 """The kernels of searches, by name."""
 
+KERNELS.register(
+    "rho-matern", KernelSpec("rho-matern", projected=True, smoothness=2.5, linear=True)
+)
 KERNELS.register("rho-rbf", KernelSpec("rho-rbf", projected=True, linear=True))
 KERNELS.register("rbf", KernelSpec("rbf", projected=False))
 KERNELS.register("matern", KernelSpec("matern", projected=False, smoothness=1.5))
@@ -143,6 +146,6 @@ def get_kernel(
     kernel = KERNELS[name]
     if smoothness is not None:
         if kernel.smoothness is None:
-            raise InvalidInputError(f"kernel {name!r} has no smoothness; only 'matern' has one")
+            raise InvalidInputError(f"kernel {name!r} has no smoothness; Matern kernels have one")
         kernel = replace(kernel, smoothness=smoothness)
     return kernel if linear is None else replace(kernel, linear=linear)
