@@ -73,7 +73,8 @@ def test_large_sparse_batches_alone_are_compiled():
         return equation.for_sweeps_from(np.zeros((mdp.n_states, n))).compiled
 
     assert compiled(scattered(500, 0.9), 200)
-    assert not compiled(scattered(500, 0.9), 2)
+    assert not compiled(scattered(100, 0.9), 10)
+    assert not compiled(scattered(20_000, 0.9), 1)
     assert not compiled(uneven(50), 1000)
     assert not compiled(scattered(500, 0.9), 200, fill=np.nan)
 

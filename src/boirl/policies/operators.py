@@ -31,6 +31,9 @@ TIED = 64 * np.finfo(np.float64).eps
 COMPILED_FROM = 50_000
 """Products that a sweep sums from which on it is compiled code, which takes time to load."""
 
+COMPILED_WIDTH = 8
+"""Reward tables from which on compiled code is faster: its innermost loops are over them."""
+
 
 @dataclass(frozen=True, eq=False)
 class BellmanEquation:
@@ -67,7 +70,8 @@ class BellmanEquation:
         Dense dynamics are left to BLAS. What is not a number is left to NumPy, which passes it on.
         """
         rows = self.mdp.discounted[8]
-        large = sp.issparse(rows) and rows.nnz * self.size >= COMPILED_FROM
+        wide = self.size >= COMPILED_WIDTH and sp.issparse(rows)
+        large = wide and rows.nnz * self.size >= COMPILED_FROM
         finite = large and np.isfinite(self.rewards).all() and np.isfinite(values).all()
         return replace(self, compiled=bool(finite))
 
