@@ -69,10 +69,10 @@ class BellmanEquation:
 
         Dense dynamics are left to BLAS. What is not a number is left to NumPy, which passes it on.
         """
-        rows = self.mdp.discounted[8]
-        wide = self.size >= COMPILED_WIDTH and sp.issparse(rows)
-        large = wide and rows.nnz * self.size >= COMPILED_FROM
-        finite = large and np.isfinite(self.rewards).all() and np.isfinite(values).all()
+        products = self.mdp.transition.nnz * self.size
+        large = self.size >= COMPILED_WIDTH and products >= COMPILED_FROM
+        sparse = large and sp.issparse(self.mdp.discounted[8])
+        finite = sparse and np.isfinite(self.rewards).all() and np.isfinite(values).all()
         return replace(self, compiled=bool(finite))
 
     @property
