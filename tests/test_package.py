@@ -194,7 +194,7 @@ def test_reprs_say_how_large_things_are(many):
 
 
 def test_a_learned_problem_has_a_short_repr():
-    pytest.importorskip("numba", reason="the maze needs the extra boirl[rl]")
+    pytest.importorskip("gymnasium", reason="the maze needs the extra boirl[rl]")
     from boirl.domains.maze import simulator as maze
 
     simulator = maze.PointMassMaze()

@@ -14,7 +14,7 @@ from boirl.types import silent
 from tests.baselines.small_maze import TARGET, small_maze
 from tests.contracts.baseline_contract import assert_same_run
 
-pytest.importorskip("numba", reason="the maze needs the extra boirl[rl]")
+pytest.importorskip("gymnasium", reason="the maze needs the extra boirl[rl]")
 
 METHODS = ("gcl", "airl")
 SEED = 1000

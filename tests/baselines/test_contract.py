@@ -43,7 +43,7 @@ class TestLearnedPolicies(BaselineContract):
 
     @pytest.fixture
     def problem(self):
-        pytest.importorskip("numba", reason="the maze needs the extra boirl[rl]")
+        pytest.importorskip("gymnasium", reason="the maze needs the extra boirl[rl]")
         from tests.baselines.small_maze import small_maze
 
         return small_maze()

@@ -225,7 +225,7 @@ def test_a_run_does_not_fit_another_problem(gridworld, tmp_path):
 
 @pytest.fixture(scope="module", params=["theta", "network"])
 def learned(request):
-    pytest.importorskip("numba", reason="the maze needs the extra boirl[rl]")
+    pytest.importorskip("gymnasium", reason="the maze needs the extra boirl[rl]")
     from tests.baselines.small_maze import small_maze
 
     return baselines.get("airl", reward=request.param).run(small_maze(), 12, seed=1000)

@@ -33,7 +33,7 @@ def boirl_process() -> Callable[..., subprocess.CompletedProcess[str]]:
 
 @pytest.fixture(scope="session")
 def maze_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("numba", reason="the maze needs the extra boirl[rl]")
+    pytest.importorskip("gymnasium", reason="the maze needs the extra boirl[rl]")
     return tmp_path_factory.mktemp("cache")
 
 

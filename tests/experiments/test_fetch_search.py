@@ -12,7 +12,7 @@ from boirl.errors import InvalidInputError
 from boirl.experiments import EXPERIMENTS, fetch_search, run_experiment
 from tests.experiments.pulled_maze import Pull, pulled_maze
 
-pytest.importorskip("numba", reason="the maze needs the extra boirl[rl]")
+pytest.importorskip("gymnasium", reason="the maze needs the extra boirl[rl]")
 
 
 def lines(rows):

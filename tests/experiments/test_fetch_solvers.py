@@ -9,7 +9,7 @@ import pytest
 from boirl.experiments import EXPERIMENTS, fetch_solvers
 from tests.experiments.pulled_maze import Pull, pulled_maze
 
-pytest.importorskip("numba", reason="the maze needs the extra boirl[rl]")
+pytest.importorskip("gymnasium", reason="the maze needs the extra boirl[rl]")
 
 SOLVERS = {"replay": Pull(), "sac": Pull(jitter=0.05)}
 THETAS = ((0.1, 0.0), (-0.2, 0.1))

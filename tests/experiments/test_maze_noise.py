@@ -9,7 +9,7 @@ import pytest
 from boirl.experiments import EXPERIMENTS, maze_noise
 from tests.experiments.pulled_maze import Pull, pulled_maze
 
-pytest.importorskip("numba", reason="the maze needs the extra boirl[rl]")
+pytest.importorskip("gymnasium", reason="the maze needs the extra boirl[rl]")
 
 
 def lines(rows):

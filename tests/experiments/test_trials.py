@@ -22,7 +22,7 @@ from boirl.experiments.trials import (
 
 @pytest.fixture
 def maze():
-    pytest.importorskip("numba", reason="the maze needs the extra boirl[rl]")
+    pytest.importorskip("gymnasium", reason="the maze needs the extra boirl[rl]")
     from tests.experiments.pulled_maze import pulled_maze
 
     return pulled_maze

@@ -69,3 +69,21 @@ def test_rewards_without_end_are_a_failure_and_not_a_number():
     for bellman in ("max", "logsumexp"):
         found = TabularSolver(bellman).solve_batch(mdp, np.ones((2, 3, 1)))
         assert not found.converged.any()
+
+
+@pytest.mark.parametrize("beta", [1.0, 1.115])
+def test_single_precision_does_not_lead_boltzmann_elsewhere(beta, monkeypatch):
+    # One state that two actions leave sooner or later. With a beta of 1.115, 0.83 and 4.03 are
+    # values that sweeps end at, and 2.39 is where starts for one and for the other meet.
+    probabilities = [[[0.0124, 0.9876], [0.9868, 0.0132]], [[0.0, 1.0], [0.0, 1.0]]]
+    mdp = TabularMDP.from_probabilities(probabilities, 0.95, terminal=[1])
+    starts = np.zeros((500, 2))
+    starts[:, 0] = np.linspace(-3.0, 8.0, 500)
+    rewards = np.tile([[0.059, 0.299], [0.0, 0.0]], (500, 1, 1))
+    solver = TabularSolver("boltzmann", beta)
+    found = solver.solve_batch(mdp, rewards, starts)
+    monkeypatch.setattr("boirl.policies.fixed_points.sweep_coarsely", lambda _, values: values)
+    double = solver.solve_batch(mdp, rewards, starts)
+    assert found.converged.all()
+    np.testing.assert_allclose(found.values, double.values, atol=1e-9)
+    assert np.ptp(found.values[:, 0]) > (3.0 if beta == 1.115 else -1.0)

@@ -247,12 +247,15 @@ class TabularMDP:
         """`gamma` times `expect_next`, in the precision of the values."""
         if self.next_states is not None:
             return np.take(self.gamma * values, self.next_states, axis=0)
-        following = self._discounted[values.dtype.itemsize] @ values
+        following = self.discounted[values.dtype.itemsize] @ values
         return following.reshape(self.n_states, self.n_actions, -1)
 
     @cached_property
-    def _discounted(self) -> dict[int, Any]:
-        """The discounted dynamics by bytes per number: in double and in single precision."""
+    def discounted(self) -> dict[int, Any]:
+        """The discounted dynamics by bytes per number: in double and in single precision.
+
+        Sparse rows, or dense ones where few entries are zero; `(S * A) x S`.
+        """
         double = self.gamma * (self.transition if self._dense_rows is None else self._dense_rows)
         return {8: double, 4: double.astype(np.float32)}
 

@@ -43,6 +43,7 @@ def sweep_then_newton(
         equation.bellman == "logsumexp" and not worth_sweeping(equation)
     ):
         return newton(equation, start, tolerance)
+    equation = equation.for_sweeps_from(start)
     near = sweep_coarsely(equation, start)
     swept = sweep(equation, near, tolerance, limit, shift=True, patience=True)
     left = np.flatnonzero(~swept.converged & np.isfinite(swept.residuals))
@@ -59,8 +60,14 @@ def sweep_and_newton_in_turns(
 
     From afar its Newton steps lead anywhere. So a few are tried after every round of sweeps, and
     where they do not arrive the sweeps go on from where they were.
+
+    There may be several fixed points, and the one that sweeps find follows from the start. The
+    first sweeps, in single precision, are the same sweeps up to rounding, and are made use of only
+    where they have settled after a few (`sweep_coarsely`): where they contract so fast, rounding
+    fades away as well, and does not lead to another fixed point. All others start again in double.
     """
-    reached, linearisation = _nothing_yet(start), None
+    equation = equation.for_sweeps_from(start)
+    reached, linearisation = _nothing_yet(sweep_coarsely(equation, start)), None
     for number in range(ROUNDS):
         left = np.flatnonzero(~reached.converged)
         swept = sweep(

@@ -79,14 +79,25 @@ class Swept:
 
 
 def sweep_coarsely(equation: BellmanEquation, values: FloatArray) -> FloatArray:
-    """Values `S x n` after the sweeps that single precision is good enough for."""
+    """Values `S x n` after the sweeps that single precision is good enough for.
+
+    Values of `boltzmann` that do not settle in a few sweeps are left as they were.
+    """
     if equation.size < COARSE_FROM or not np.isfinite(values).all():
         return values
     scale = float(np.abs(equation.rewards).max()) + 1.0 / equation.beta
+    tolerance, must_settle = COARSE * scale, equation.bellman == "boltzmann"
     swept = sweep(
-        equation.single, values.astype(np.float32), COARSE * scale, MIXING_SWEEPS, shift=True
-    ).values.astype(np.float64)
-    return np.where(np.isfinite(swept), swept, values)
+        equation.single,
+        values.astype(np.float32),
+        tolerance,
+        MIXING_SWEEPS,
+        shift=True,
+        within_limit=must_settle,
+    )
+    near = swept.values.astype(np.float64)
+    usable = np.isfinite(near) & (swept.converged | (not must_settle))
+    return np.where(usable, near, values)
 
 
 def enough(values: FloatArray, tolerance: float) -> FloatArray:
@@ -101,6 +112,7 @@ def sweep(
     limit: int,
     shift: bool = False,
     patience: bool = False,
+    within_limit: bool = False,
 ) -> Swept:
     """Sweep all equations from values `S x n` until each has converged, or `limit` times.
 
@@ -112,42 +124,38 @@ def sweep(
         shift: Whether to add the sum of the series that a common change is the start of. Only
             where no state is terminal, and with a discount.
         patience: Whether to give up where Newton steps are expected to take less time.
+        within_limit: Whether to give up where more than `limit` sweeps are expected.
     """
     mdp, n = equation.mdp, equation.size
     shift = shift and mdp.gamma < 1.0 and not mdp.terminal.size
     values = values.copy()
     residuals, converged = np.full(n, np.inf), np.zeros(n, dtype=bool)
-    active, own, current = np.arange(n), equation, values
+    active, own, current = np.arange(n), equation, values.copy()
     judged = np.full(n, np.inf)
     done = 0
     while active.size and done < limit:
         # Looking at the changes takes as long as half a sweep, so it is not done at each.
-        unseen = min(JUDGED_EVERY, limit - done) - 1
-        for _ in range(unseen):
-            current = own.update(current)
-        new = own.update(current)
-        done += unseen + 1
-        change = new - current
-        low, high = change.min(axis=0), change.max(axis=0)
+        times = min(JUDGED_EVERY, limit - done)
+        current, low, high, size = own.sweep(current, times)
+        done += times
         largest = np.maximum(high, -low)
-        small = enough(new, tolerance)
+        small = np.maximum(tolerance, ROUNDING * size)
         settled = largest <= small
-        leaving = settled | ~np.isfinite(largest)
-        if patience:
-            size = 0.5 * (high - low) if shift else largest
-            left = _sweeps_left(size, judged, small)
-            leaving |= left * _sweep_cost(own) > _newton_cost(own)
-            judged = size
-        if leaving.any() or done == limit:
-            values[:, active], residuals[active] = new, largest
-            converged[active] = settled
-        if shift:
-            new += (0.5 * mdp.gamma / (1.0 - mdp.gamma)) * (low + high)
-        current = new
+        leaving = settled | ~np.isfinite(largest) | (done == limit)
+        if patience or within_limit:
+            changed = 0.5 * (high - low) if shift else largest
+            left = _sweeps_left(changed, judged, small)
+            most = _newton_cost(own) / _sweep_cost(own) if patience else limit - done
+            leaving |= left > most
+            judged = changed
         if leaving.any():
-            stays = ~leaving
-            active, own, current = active[stays], own.of(stays), current[:, stays]
-            judged = judged[stays]
+            gone, stays = np.flatnonzero(leaving), np.flatnonzero(~leaving)
+            values[:, active[gone]] = current.take(gone, axis=1)
+            residuals[active[gone]], converged[active[gone]] = largest[gone], settled[gone]
+            active, own, current = active[stays], own.of(stays), current.take(stays, axis=1)
+            low, high, judged = low[stays], high[stays], judged[stays]
+        if shift:
+            current += (0.5 * mdp.gamma / (1.0 - mdp.gamma)) * (low + high)
     return Swept(values, residuals, converged, done)
 
 

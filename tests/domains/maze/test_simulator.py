@@ -9,7 +9,7 @@ import torch
 from boirl.domains.maze import simulator as maze
 from boirl.rewards import Transitions
 
-pytest.importorskip("numba", reason="the maze needs the extra boirl[rl]")
+pytest.importorskip("gymnasium", reason="the maze needs the extra boirl[rl]")
 
 SIMULATOR = maze.PointMassMaze()
 
