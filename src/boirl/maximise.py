@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
-from typing import Any, cast
+from functools import partial
 
 import numpy as np
 import torch
-from botorch.generation import gen_candidates_scipy
+from botorch.optim.batched_lbfgs_b import fmin_l_bfgs_b_batched
 from scipy.stats import qmc
 from torch import Tensor
 
@@ -58,20 +57,25 @@ def maximise(
         return best_raw
     others = STARTS // 2 + rng.permutation(len(raw) - STARTS // 2)[: STARTS // 2]
     starts = torch.cat([ranking[: STARTS // 2], ranking[torch.tensor(others)]])
-    if not function(raw[:1].clone().requires_grad_()).requires_grad:
+    units, losses, _ = fmin_l_bfgs_b_batched(
+        partial(_loss, function),
+        raw[starts, 0].numpy(),
+        bounds=[(0.0, 1.0)] * dimension,
+        maxiter=GRADIENT_STEPS,
+        maxls=LINE_SEARCH_STEPS,
+    )
+    best = int(losses.argmin())
+    if -losses[best] < best_raw[1]:
+        return best_raw
+    return units[best], -float(losses[best])
+
+
+def _loss(function: Callable[[Tensor], Tensor], unit: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The negative of a function at points `n x d`, `n`, and its slopes, `n x d`."""
+    leaf = torch.tensor(unit, requires_grad=True)
+    values = function(leaf.unsqueeze(-2))
+    if not values.requires_grad:
         # A reward that is not written in torch has no slopes to climb by.
-        return best_raw
-    with warnings.catch_warnings(record=True):
-        # Climbs that end at the step limit, or where rounding hides the slope, end well enough.
-        # BoTorch warns of them under a filter of its own, so they are recorded and dropped.
-        candidates, values = gen_candidates_scipy(
-            raw[starts],
-            cast(Any, function),
-            lower_bounds=0.0,
-            upper_bounds=1.0,
-            options={"maxiter": GRADIENT_STEPS, "maxls": LINE_SEARCH_STEPS},
-        )
-    best = int(values.argmax())
-    if float(values[best]) < best_raw[1]:
-        return best_raw
-    return candidates[best, 0].detach().numpy(), float(values[best])
+        return -values.numpy(), np.zeros_like(unit)
+    (slopes,) = torch.autograd.grad(values.sum(), leaf)
+    return -values.detach().numpy(), -slopes.numpy()

@@ -123,5 +123,5 @@ def test_of_many_gradients_those_of_the_best_are_used(exact, monkeypatch):
     surrogate, thetas, nll, gradients = exact
     monkeypatch.setattr("boirl.surrogate.fitting.MAX_ROWS", 12 + 3 * 4)
     fitted = surrogate.build(thetas, nll, gradients=gradients)
-    sloped = fitted.components[0].process.data.inputs.theta.sloped
+    sloped = fitted.components[0].process.data.inputs.theta.layout.numbers
     assert sorted(sloped.tolist()) == sorted(np.argsort(nll)[:4].tolist())

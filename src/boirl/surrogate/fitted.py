@@ -85,6 +85,7 @@ class FittedSurrogate:
 
     Attributes:
         components: Equally probable sets of hyperparameters, each on a scale of its own.
+        tried: Sets of hyperparameters to start the next fit from, on the other scales too.
         thetas: Where evaluations succeeded, `n x d`; their NLLs, standard errors and gradients
             (NaN where there is none) follow.
         feasibility: Where evaluations succeed at all.
@@ -95,6 +96,7 @@ class FittedSurrogate:
     projection: Projection
     box: Box
     components: Sequence[Component]
+    tried: Sequence[Component]
     thetas: FloatArray
     nll: FloatArray
     nll_se: FloatArray
@@ -293,7 +295,14 @@ class FittedSurrogate:
 
     @property
     def hyperparameters(self) -> Hyperparameters:
-        """Of all components, for a warm start or a file."""
-        return {
-            "components": [{"scale": one.scale, "values": one.values} for one in self.components],
-        }
+        """Of all components, for a file."""
+        return _of(self.components)
+
+    @property
+    def warm_start(self) -> Hyperparameters:
+        """What the next fit is to start from, on every scale that was tried."""
+        return _of(self.tried)
+
+
+def _of(components: Sequence[Component]) -> Hyperparameters:
+    return {"components": [{"scale": one.scale, "values": one.values} for one in components]}

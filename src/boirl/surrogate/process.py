@@ -37,7 +37,7 @@ class Inputs:
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """What was observed: values first, then slopes, `N = n + m d` rows.
+    """What was observed: values first, then slopes, `N = n + d m` rows, ordered as by `Pair`.
 
     Args:
         inputs: Where.
@@ -99,17 +99,13 @@ class Process:
         In standard deviations: the Cholesky factor of a covariance predicts each row from those
         above it.
         """
-        sloped = self.data.inputs.theta.sloped
-        n, m = len(self.data.inputs.theta.x), len(sloped)
-        evaluation = torch.cat(
-            [torch.arange(n), sloped.repeat_interleave((len(self.data.targets) - n) // max(1, m))]
-        )
-        order = torch.argsort(evaluation, stable=True)
+        layout = self.data.inputs.theta.layout
+        order = torch.argsort(layout.point, stable=True)
         factor = factorise(noisy_covariance(self.kernel, self.data, self.values)[order][:, order])
         errors = torch.linalg.solve_triangular(
             factor, self.data.targets[order][:, None], upper=False
         )
-        return errors[order < n, 0]
+        return errors[order < layout.n, 0]
 
     def landscapes(self, nodes: Inputs, noise: Tensor) -> Landscapes:
         """Landscapes drawn at nodes by standard normal numbers, `w x nodes`; see `Landscapes`."""
@@ -153,7 +149,9 @@ def noisy_covariance(kernel: KernelSpec, data: Data, values: Values) -> Tensor:
 def factorise(covariance: Tensor) -> Tensor:
     """The Cholesky factor of a covariance, with as little jitter as it takes."""
     for jitter in JITTERS:
-        shifted = covariance + jitter * torch.eye(len(covariance), dtype=covariance.dtype)
+        shifted = covariance
+        if jitter:
+            shifted = covariance + jitter * torch.eye(len(covariance), dtype=covariance.dtype)
         factor, failed = torch.linalg.cholesky_ex(shifted)
         if not failed:
             return factor
