@@ -73,7 +73,7 @@ def maximise(
 def _loss(function: Callable[[Tensor], Tensor], unit: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The negative of a function at points `n x d`, `n`, and its slopes, `n x d`."""
     leaf = torch.tensor(unit, requires_grad=True)
-    values = function(leaf.unsqueeze(-2))
+    values = function(leaf.unsqueeze(-2)).reshape(len(unit))
     if not values.requires_grad:
         # A reward that is not written in torch has no slopes to climb by.
         return -values.numpy(), np.zeros_like(unit)
