@@ -12,7 +12,8 @@ from torch import Tensor
 
 from boirl.errors import InvalidInputError
 from boirl.registry import Registry
-from boirl.surrogate.pairs import Diagonal, Pair, Profile, ProfileOf
+from boirl.surrogate.pairs import Diagonal, Pair
+from boirl.surrogate.slopes import Profile, ProfileOf
 
 PRIOR_WIDTH = 2.0
 """Standard deviation of log hyperparameters beforehand: anything from a fiftieth to fifty times the

@@ -8,25 +8,13 @@ of the cube, by the second, and so on: arrays are long in their last dimension, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from boirl.surrogate.slopes import Layout, with_slopes
-
-
-class Profile(NamedTuple):
-    """A stationary covariance as a function of the squared distance, and its two derivatives."""
-
-    value: Tensor
-    first: Tensor
-    second: Tensor
-
-
-ProfileOf = Callable[[Tensor], Profile]
+from boirl.surrogate.predictive import predictive_covariance
+from boirl.surrogate.slopes import Layout, ProfileOf, with_slopes
 
 
 class Points:
@@ -110,24 +98,35 @@ class Pair:
         self, profile: ProfileOf, amplitude: Tensor, lengthscale: Tensor | None = None
     ) -> Tensor:
         """The covariance `a g(|x - x'|^2 / l^2)`, of values and slopes; `l` is 1 by default."""
-        one, other = self.one.layout, self.other.layout
+        one, other = self.one, self.other
+        known = not (amplitude.requires_grad or other.rows.requires_grad)
+        if known and other.layout.m and not one.layout.m:
+            return predictive_covariance(
+                one.rows,
+                other.rows,
+                other.own,
+                other.layout,
+                profile,
+                float(amplitude),
+                1.0 if lengthscale is None else float(lengthscale) ** -2,
+            )
         squared, sloped, bent = self.squared, amplitude, amplitude
         if lengthscale is not None:
             weight = lengthscale.square().reciprocal()
             squared, sloped = weight * squared, weight * amplitude
             bent = weight * sloped
         value, first, second = profile(squared)
-        if not one.m and not other.m:
+        if not one.layout.m and not other.layout.m:
             return amplitude * value
         return with_slopes(
             amplitude * value,
             (2.0 * sloped) * first,
             (4.0 * bent) * second,
             self.products,
-            self.one.own,
-            self.other.own,
-            one,
-            other,
+            one.own,
+            other.own,
+            one.layout,
+            other.layout,
         )
 
 

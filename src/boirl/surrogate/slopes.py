@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 NONE = torch.empty(0, dtype=torch.long)
+
+
+class Profile(NamedTuple):
+    """A stationary covariance as a function of the squared distance, and its two derivatives."""
+
+    value: Tensor
+    first: Tensor
+    second: Tensor
+
+
+ProfileOf = Callable[[Tensor], Profile]
 
 
 class Layout:
