@@ -17,6 +17,9 @@ from boirl.types import FloatArray
 RAW_SAMPLES = 1024
 LOCAL_SAMPLES = 64
 LOCAL_RADIUS = 0.05
+SAMPLES_AT_ONCE = 544
+"""What the memory of a process serves without asking for more, and few calls."""
+
 STARTS = 16
 GRADIENT_STEPS = 8
 LINE_SEARCH_STEPS = 3
@@ -50,7 +53,7 @@ def maximise(
     cloud = centre + LOCAL_RADIUS * rng.standard_normal((LOCAL_SAMPLES, dimension))
     raw = torch.tensor(np.concatenate([spread, np.clip(cloud, 0.0, 1.0)])).unsqueeze(-2)
     with torch.no_grad():
-        raw_values = function(raw)
+        raw_values = torch.cat([function(part) for part in raw.split(SAMPLES_AT_ONCE)])
     ranking = raw_values.argsort(descending=True, stable=True)
     best_raw = raw[ranking[0], 0].numpy(), float(raw_values[ranking[0]])
     if best_raw[1] < worth - CLIMB_MARGIN:

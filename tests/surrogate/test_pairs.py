@@ -27,6 +27,14 @@ def test_rows_are_points_and_then_their_slopes_by_one_coordinate_after_another()
     assert points.layout.point.tolist() == [0, 1, 2, 2, 2]
 
 
+def test_joined_points_come_before_the_slopes(points):
+    others = torch.tensor(np.random.default_rng(2).random((2, 4)))
+    joined = points.joined_by(Points.plain(others))
+    torch.testing.assert_close(joined.x, torch.cat([points.x, others]))
+    torch.testing.assert_close(joined.rows[7:], points.rows[5:])
+    assert joined.layout.point.tolist() == [*range(7), 1, 3, 1, 3, 1, 3]
+
+
 def test_distances_and_products_are_those_of_the_points(points):
     other = Points.plain(torch.tensor(np.random.default_rng(1).random((6, 4))))
     pair = Pair(points, other)

@@ -42,5 +42,5 @@ def test_a_layout_knows_its_rows():
     some = layout(3, [2, 0], 2)
     assert some.point.tolist() == [0, 1, 2, 2, 0, 2, 0]
     assert some.is_value.tolist() == [1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]
-    assert layout(3, [0, 1, 2], 2).chosen == slice(None)
+    assert layout(3, [0, 1, 2], 2).chosen == slice(3)
     assert Layout(3).point.tolist() == [0, 1, 2]

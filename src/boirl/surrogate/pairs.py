@@ -52,6 +52,12 @@ class Points:
         at = self.x[self.layout.point] if self.layout.m else self.x
         return (self.rows * at).sum(-1)
 
+    def joined_by(self, others: Points) -> Points:
+        """With other points, which have no slopes, after its own."""
+        n, layout = self.layout.n, self.layout
+        rows = torch.cat([self.rows[:n], others.rows, self.rows[n:]])
+        return Points(rows, Layout(n + others.layout.n, layout.numbers, layout.d))
+
     def divided_by(self, lengthscales: Tensor) -> Points:
         """The points in units of lengthscales, `k` or a single one; the last ones are kept."""
         if self._divided is not None and self._divided[0] is lengthscales:

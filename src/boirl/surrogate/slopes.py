@@ -43,7 +43,8 @@ class Layout:
     @cached_property
     def chosen(self) -> Tensor | slice:
         """What picks the points with slopes out of all points."""
-        return slice(None) if torch.equal(self.numbers, torch.arange(self.n)) else self.numbers
+        first = torch.arange(self.m)
+        return slice(self.m) if torch.equal(self.numbers, first) else self.numbers
 
     @cached_property
     def point(self) -> Tensor:
