@@ -183,8 +183,7 @@ class FittedSurrogate:
 
     def marginals(self, unit: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and sd of the NLL, differentiable, at points `n x d` of the unit cube."""
-        low, high = torch.as_tensor(self.box.low), torch.as_tensor(self.box.high)
-        projected = self.projection.project(low + (high - low) * unit)
+        projected = self.projection.project(torch.addcmul(self._low, self._width, unit))
         back = [one.output.back(*one.outputs(unit, projected)) for one in self.components]
         if len(back) == 1:
             return back[0]
@@ -288,6 +287,14 @@ class FittedSurrogate:
         best = self.thetas[[self.best_index]]
         without, with_noise = self.posterior(best)[1], self.posterior(best, observed=True)[1]
         return float(with_noise[0] ** 2 - without[0] ** 2)
+
+    @cached_property
+    def _low(self) -> Tensor:
+        return torch.tensor(self.box.low)
+
+    @cached_property
+    def _width(self) -> Tensor:
+        return torch.tensor(self.box.high - self.box.low)
 
     @cached_property
     def _noise(self) -> NoiseModel:
