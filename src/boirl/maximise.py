@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
-from typing import Any, cast
+from functools import partial
 
 import numpy as np
 import torch
-from botorch.generation import gen_candidates_scipy
+from botorch.optim.batched_lbfgs_b import fmin_l_bfgs_b_batched
 from scipy.stats import qmc
 from torch import Tensor
 
 from boirl.types import FloatArray
 
-RAW_SAMPLES = 1024
-LOCAL_SAMPLES = 512
+RAW_SAMPLES, LOCAL_SAMPLES = 512, 512
+"""Points that are ranked: all over the cube, and around the centre."""
+
 LOCAL_RADII = (1e-3, 0.3)
-STARTS = 16
-GRADIENT_STEPS = 30
-LINE_SEARCH_STEPS = 3
+"""Radii of the cloud around the centre, at random in between on a log scale: with thousands of
+demonstrations, what is worth having may be a thousandth of the cube across."""
+
+SAMPLES_AT_ONCE = 512
+"""What the memory of a process serves without asking for more, and few calls."""
+
+STARTS, GRADIENT_STEPS, LINE_SEARCH_STEPS = 16, 30, 3
+"""Climbs, and how long each may take: valleys of several parameters are narrow and bent."""
 
 CLIMB_MARGIN = 1.0
 """How far below what is worth having the best of a sample is not climbed from."""
@@ -52,27 +57,32 @@ def maximise(
     cloud = centre + radii * rng.standard_normal((LOCAL_SAMPLES, dimension))
     raw = torch.tensor(np.concatenate([spread, np.clip(cloud, 0.0, 1.0)])).unsqueeze(-2)
     with torch.no_grad():
-        raw_values = function(raw)
+        raw_values = torch.cat([function(part) for part in raw.split(SAMPLES_AT_ONCE)])
     ranking = raw_values.argsort(descending=True, stable=True)
     best_raw = raw[ranking[0], 0].numpy(), float(raw_values[ranking[0]])
     if best_raw[1] < worth - CLIMB_MARGIN:
         return best_raw
     others = STARTS // 2 + rng.permutation(len(raw) - STARTS // 2)[: STARTS // 2]
     starts = torch.cat([ranking[: STARTS // 2], ranking[torch.tensor(others)]])
-    if not function(raw[:1].clone().requires_grad_()).requires_grad:
+    units, losses, _ = fmin_l_bfgs_b_batched(
+        partial(_loss, function),
+        raw[starts, 0].numpy(),
+        bounds=[(0.0, 1.0)] * dimension,
+        maxiter=GRADIENT_STEPS,
+        maxls=LINE_SEARCH_STEPS,
+    )
+    best = int(losses.argmin())
+    if -losses[best] < best_raw[1]:
+        return best_raw
+    return units[best], -float(losses[best])
+
+
+def _loss(function: Callable[[Tensor], Tensor], unit: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The negative of a function at points `n x d`, `n`, and its slopes, `n x d`."""
+    leaf = torch.tensor(unit, requires_grad=True)
+    values = function(leaf.unsqueeze(-2)).reshape(len(unit))
+    if not values.requires_grad:
         # A reward that is not written in torch has no slopes to climb by.
-        return best_raw
-    with warnings.catch_warnings(record=True):
-        # Climbs that end at the step limit, or where rounding hides the slope, end well enough.
-        # BoTorch warns of them under a filter of its own, so they are recorded and dropped.
-        candidates, values = gen_candidates_scipy(
-            raw[starts],
-            cast(Any, function),
-            lower_bounds=0.0,
-            upper_bounds=1.0,
-            options={"maxiter": GRADIENT_STEPS, "maxls": LINE_SEARCH_STEPS},
-        )
-    best = int(values.argmax())
-    if float(values[best]) < best_raw[1]:
-        return best_raw
-    return candidates[best, 0].detach().numpy(), float(values[best])
+        return -values.numpy(), np.zeros_like(unit)
+    (slopes,) = torch.autograd.grad(values.sum(), leaf)
+    return -values.detach().numpy(), -slopes.numpy()

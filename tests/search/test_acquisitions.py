@@ -13,6 +13,8 @@ from boirl.search.acquisitions import (
     ACQUISITIONS,
     MarginalLogEI,
     ResolvePosterior,
+    _log_ei_helper,
+    _WorstAndImprovement,
     log_ei,
     resolve,
     worst_temperature,
@@ -86,6 +88,18 @@ def test_the_worst_temperature_is_that_of_a_fine_grid():
 def test_a_mean_below_the_best_is_taken_at_its_own_temperature():
     x, y = torch.tensor([0.5], dtype=torch.float64), torch.tensor([-3.0], dtype=torch.float64)
     assert float(worst_temperature(x, y)) == pytest.approx(np.log(2.0 * np.sinh(0.5)) + 3.0)
+
+
+def test_slopes_of_the_worth_are_those_of_autograd():
+    rng = np.random.default_rng(1)
+    x = torch.tensor(10.0 ** rng.uniform(-6.0, 3.0, 500), requires_grad=True)
+    y = torch.tensor(10.0 ** rng.uniform(-6.0, 5.0, 500) * rng.choice([-1, 1], 500))
+    y.requires_grad_()
+    found = _WorstAndImprovement.apply(x, y)
+    expected = torch.logaddexp(worst_temperature(x, y), x.log() + _log_ei_helper(-y / x))
+    torch.testing.assert_close(found, expected)
+    slopes, reference = (torch.autograd.grad(f.sum(), (x, y)) for f in (found, expected))
+    torch.testing.assert_close(slopes, reference, rtol=1e-6, atol=1e-9)
 
 
 def test_it_has_slopes_everywhere(valley):

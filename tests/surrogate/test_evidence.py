@@ -26,6 +26,15 @@ def test_slopes_of_the_loss_are_those_of_finite_differences(evidence):
     assert evidence.loss(at)[0] == pytest.approx(-evidence.log_probability(at))
 
 
+def test_hyperparameters_that_cannot_be_are_refused(evidence, monkeypatch):
+    monkeypatch.setattr("boirl.surrogate.process.JITTERS", ())
+    at = np.zeros(evidence.size)
+    assert evidence.log_probability(at) == -np.inf
+    loss, slopes = evidence.loss(at)
+    assert loss == 1e10
+    assert not slopes.any()
+
+
 def test_the_most_probable_are_more_probable_than_the_medians(evidence):
     best = evidence.maximise(np.zeros(evidence.size), 60)
     assert evidence.log_probability(best) > evidence.log_probability(np.zeros(evidence.size))

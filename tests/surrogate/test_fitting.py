@@ -123,5 +123,15 @@ def test_of_many_gradients_those_of_the_best_are_used(exact, monkeypatch):
     surrogate, thetas, nll, gradients = exact
     monkeypatch.setattr("boirl.surrogate.fitting.MAX_ROWS", 12 + 3 * 4)
     fitted = surrogate.build(thetas, nll, gradients=gradients)
-    sloped = fitted.components[0].process.data.inputs.theta.sloped
+    sloped = fitted.components[0].process.data.inputs.theta.layout.numbers
     assert sorted(sloped.tolist()) == sorted(np.argsort(nll)[:4].tolist())
+
+
+def test_a_fit_of_the_better_scale_warms_up_the_other_one(exact):
+    surrogate, thetas, nll, gradients = exact
+    fitted = surrogate.fit(thetas, nll, gradients=gradients, draws=1)
+    assert len(fitted.hyperparameters["components"]) == 1
+    assert [one["scale"] for one in fitted.warm_start["components"]] == ["linear", "log"]
+    again = surrogate.fit(thetas, nll, fitted.warm_start, gradients=gradients, draws=1)
+    assert again.components[0].scale == fitted.components[0].scale
+    assert again.posterior(thetas)[0] == pytest.approx(fitted.posterior(thetas)[0], rel=1e-3)

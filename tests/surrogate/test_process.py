@@ -11,7 +11,7 @@ from boirl.surrogate.process import Data, Inputs, Process, factorise, noisy_cova
 
 def inputs(unit, sloped=()):
     at = torch.tensor(sloped, dtype=torch.long)
-    points = Points(unit, at, torch.eye(2, dtype=torch.float64).expand(len(at), 2, 2))
+    points = Points.sloped(unit, at, torch.eye(2, dtype=torch.float64).expand(len(at), 2, 2))
     return Inputs(points, points)
 
 
@@ -21,7 +21,7 @@ def process():
     unit, sloped = torch.tensor(np.random.default_rng(0).random((8, 2))), [0, 4, 5]
     values = torch.sin(3.0 * unit[:, 0]) + unit[:, 1].square()
     slopes = torch.stack([3.0 * torch.cos(3.0 * unit[:, 0]), 2.0 * unit[:, 1]], dim=1)[sloped]
-    targets = torch.cat([values, slopes.reshape(-1)])
+    targets = torch.cat([values, slopes.mT.reshape(-1)])
     noise = torch.full((len(targets),), 1e-8, dtype=torch.float64)
     data = Data(inputs(unit, sloped), targets, noise, torch.ones_like(noise))
     given = {
@@ -51,7 +51,7 @@ def test_the_record_predicts_each_value_from_those_before_it(process):
     record = process.record()
     covariance = noisy_covariance(process.kernel, process.data, process.values)
     # Of evaluation 1, given the value and the two slopes of evaluation 0.
-    known, new = torch.tensor([0, 8, 9]), 1
+    known, new = torch.tensor([0, 8, 11]), 1
     weights = torch.linalg.solve(covariance[known][:, known], covariance[known, new])
     mean = weights @ process.data.targets[known]
     variance = covariance[new, new] - weights @ covariance[known, new]

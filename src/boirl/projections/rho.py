@@ -93,6 +93,7 @@ class LogRho(Projection):
             absent[k, : 1 + len(rows)] = False
         self.register_buffer("_index", torch.tensor(index))
         self.register_buffer("_absent", torch.tensor(absent))
+        self._some_absent = bool(absent.any())
 
     def build_returns(self, problem: Problem[Any], trajectories: Demonstrations) -> Returns:
         """What gives the returns of the demonstrations, followed by those of all roll-outs."""
@@ -112,13 +113,14 @@ class LogRho(Projection):
     def project(self, theta: Tensor) -> Tensor:
         returns = self._returns(theta.reshape(-1, theta.shape[-1]))
         parts = returns.split(max(1, COMPARED_AT_ONCE // self._index.numel()))
-        log_rho = torch.cat([self._compare(part) for part in parts])
+        compared = [self._compare(part) for part in parts]
+        log_rho = torch.cat(compared) if len(compared) > 1 else compared[0]
         return log_rho.reshape(*theta.shape[:-1], self.dimension)
 
     def _compare(self, returns: Tensor) -> Tensor:
         """From the returns of all trajectories, `n x T`, to log rho, `n x K`."""
         sets = returns[:, self._index]
-        if self._absent.any():
+        if self._some_absent:
             sets = sets.masked_fill(self._absent, -torch.inf)
         return sets[..., 0] - torch.logsumexp(sets, dim=-1)
 

@@ -190,13 +190,13 @@ class RewardSampler(BaseSampler):
         last: dict[str, Any] | None = fits[-1] if fits else None
         size, projection = len(observed), surrogate.projection.fingerprint()
         same = last is not None and last["projection"] == projection
-        warm_start = None if last is None else last["hyperparameters"]
         if same and last and ALWAYS_REFIT_BELOW <= size < REFIT_GROWTH * last["size"]:
-            return _build(surrogate, observed, warm_start), {}
+            return _build(surrogate, observed, last["hyperparameters"]), {}
         fitted = surrogate.fit(
             observed.thetas,
             observed.nll,
-            warm_start,
+            # Studies of earlier versions know the better scale alone.
+            None if last is None else last.get("warm_start", last["hyperparameters"]),
             observed.nll_se,
             observed.gradients,
             observed.failed,
@@ -204,6 +204,7 @@ class RewardSampler(BaseSampler):
         )
         fit = {
             "hyperparameters": fitted.hyperparameters,
+            "warm_start": fitted.warm_start,
             "size": size,
             "projection": projection,
         }

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from scipy.optimize import minimize
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from boirl.surrogate.kernels import KernelSpec, Prior
 from boirl.surrogate.process import Data, factorise, noisy_covariance
@@ -16,6 +19,9 @@ from boirl.types import FloatArray
 
 FAR = 8.0
 """Log hyperparameters stay within so many prior standard deviations of their medians."""
+
+IMPOSSIBLE = 1e10
+"""Loss of hyperparameters whose covariance cannot be factorised."""
 
 HESSIAN_STEP = 1e-3
 """Step, in log hyperparameters, of the differences of gradients that give the curvature."""
@@ -33,51 +39,38 @@ class Evidence:
         self.data = data
         dimension = data.inputs.theta.x.shape[-1]
         self.priors = [*kernel.priors(dimension), noise]
-        self.size = sum(prior.size for prior in self.priors)
+        self.sizes = [prior.size for prior in self.priors]
+        self.size = sum(self.sizes)
+        sizes = torch.tensor(self.sizes)
+        medians = torch.tensor([prior.median for prior in self.priors], dtype=torch.float64)
+        widths = torch.tensor([prior.width for prior in self.priors], dtype=torch.float64)
+        self._medians = medians.repeat_interleave(sizes)
+        self._widths = widths.repeat_interleave(sizes)
 
     def values(self, vector: Tensor) -> dict[str, Tensor]:
         """Hyperparameters by name."""
-        parts = vector.split([prior.size for prior in self.priors])
-        return {
-            prior.name: prior.median * torch.exp(prior.width * part)
-            for prior, part in zip(self.priors, parts, strict=True)
-        }
+        parts = (self._medians * torch.exp(self._widths * vector)).split(self.sizes)
+        return {prior.name: part for prior, part in zip(self.priors, parts, strict=True)}
 
     def log_probability(self, vector: FloatArray) -> float:
-        """Log probability of the data and the hyperparameters."""
+        """Log probability of the data and the hyperparameters; minus infinity where the covariance
+        cannot be factorised."""
         with torch.no_grad():
-            covariance = noisy_covariance(
-                self.kernel, self.data, self.values(torch.as_tensor(vector))
-            )
-        return self._score(covariance, vector)[0]
+            return float(self._log_probability(torch.as_tensor(vector)))
 
     def loss(self, vector: FloatArray) -> tuple[float, FloatArray]:
-        """The negative of `log_probability`, and its slopes.
-
-        The slope by a covariance `K` is `(K^-1 - w w^T) / 2` with `w = K^-1 y`; autograd takes it
-        from there, through sums and products alone.
-        """
+        """The negative of `log_probability`, and its slopes."""
         leaf = torch.tensor(vector, requires_grad=True)
-        covariance = noisy_covariance(self.kernel, self.data, self.values(leaf))
-        score, factor, weights = self._score(covariance.detach(), vector)
-        if factor is None or weights is None:
-            return 1e10, np.zeros_like(vector)
-        slope = 0.5 * (torch.cholesky_inverse(factor) - weights * weights.mT)
-        (gradient,) = torch.autograd.grad(covariance, leaf, slope)
-        return -score, gradient.numpy() + vector
+        found = self._log_probability(leaf)
+        if not torch.isfinite(found):
+            return IMPOSSIBLE, np.zeros_like(vector)
+        (slopes,) = torch.autograd.grad(found, leaf)
+        return -float(found.detach()), -slopes.numpy()
 
-    def _score(
-        self, covariance: Tensor, vector: FloatArray
-    ) -> tuple[float, Tensor | None, Tensor | None]:
-        try:
-            factor = factorise(covariance)
-        except torch.linalg.LinAlgError:
-            return -np.inf, None, None
-        targets = self.data.targets[:, None]
-        weights = torch.cholesky_solve(targets, factor)
-        fit = -0.5 * float((targets * weights).sum()) - float(factor.diagonal().log().sum())
-        constant = 0.5 * len(targets) * np.log(2.0 * np.pi)
-        return fit - constant - 0.5 * float(vector @ vector), factor, weights
+    def _log_probability(self, vector: Tensor) -> Tensor:
+        covariance = noisy_covariance(self.kernel, self.data, self.values(vector))
+        likelihood: Tensor = _LogDensity.apply(covariance, self.data.targets)
+        return likelihood - 0.5 * vector.square().sum()
 
     def maximise(self, start: FloatArray, steps: int) -> FloatArray:
         """The most probable hyperparameters, by L-BFGS from a start."""
@@ -97,6 +90,32 @@ class Evidence:
         steps = HESSIAN_STEP * np.eye(self.size)
         hessian = np.array([self.loss(vector + step)[1] - centre for step in steps]) / HESSIAN_STEP
         return 0.5 * (hessian + hessian.T)
+
+
+class _LogDensity(torch.autograd.Function):
+    """Log density of targets `y`, `N`, under a normal distribution of covariance `K`, `N x N`.
+
+    Its slope by `K` is `(w w^T - K^-1) / 2` with `w = K^-1 y`.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, covariance: Tensor, targets: Tensor) -> Tensor:
+        try:
+            factor = factorise(covariance)
+        except torch.linalg.LinAlgError:
+            return covariance.new_tensor(-math.inf)
+        weights = torch.cholesky_solve(targets[:, None], factor)
+        ctx.save_for_backward(factor, weights)
+        constant = 0.5 * len(targets) * math.log(2.0 * math.pi)
+        return -0.5 * (targets @ weights[:, 0]) - factor.diagonal().log().sum() - constant
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor, None]:
+        factor, weights = ctx.saved_tensors
+        inverse = torch.cholesky_inverse(factor)
+        half = 0.5 * slopes[0]
+        return torch.addmm(inverse.mul_(-half), half * weights, weights.mT), None
 
 
 @dataclass(frozen=True, eq=False)

@@ -85,6 +85,7 @@ class FittedSurrogate:
 
     Attributes:
         components: Equally probable sets of hyperparameters, each on a scale of its own.
+        tried: Sets of hyperparameters to start the next fit from, on the other scales too.
         thetas: Where evaluations succeeded, `n x d`; their NLLs, standard errors and gradients
             (NaN where there is none) follow.
         feasibility: Where evaluations succeed at all.
@@ -95,6 +96,7 @@ class FittedSurrogate:
     projection: Projection
     box: Box
     components: Sequence[Component]
+    tried: Sequence[Component]
     thetas: FloatArray
     nll: FloatArray
     nll_se: FloatArray
@@ -181,8 +183,7 @@ class FittedSurrogate:
 
     def marginals(self, unit: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and sd of the NLL, differentiable, at points `n x d` of the unit cube."""
-        low, high = torch.as_tensor(self.box.low), torch.as_tensor(self.box.high)
-        projected = self.projection.project(low + (high - low) * unit)
+        projected = self.projection.project(torch.addcmul(self._low, self._width, unit))
         back = [one.output.back(*one.outputs(unit, projected)) for one in self.components]
         if len(back) == 1:
             return back[0]
@@ -288,12 +289,27 @@ class FittedSurrogate:
         return float(with_noise[0] ** 2 - without[0] ** 2)
 
     @cached_property
+    def _low(self) -> Tensor:
+        return torch.tensor(self.box.low)
+
+    @cached_property
+    def _width(self) -> Tensor:
+        return torch.tensor(self.box.high - self.box.low)
+
+    @cached_property
     def _noise(self) -> NoiseModel:
         return NoiseModel(self.nll, self.nll_se, self.box.to_unit(self.thetas))
 
     @property
     def hyperparameters(self) -> Hyperparameters:
-        """Of all components, for a warm start or a file."""
-        return {
-            "components": [{"scale": one.scale, "values": one.values} for one in self.components],
-        }
+        """Of all components, for a file."""
+        return _of(self.components)
+
+    @property
+    def warm_start(self) -> Hyperparameters:
+        """What the next fit is to start from, on every scale that was tried."""
+        return _of(self.tried)
+
+
+def _of(components: Sequence[Component]) -> Hyperparameters:
+    return {"components": [{"scale": one.scale, "values": one.values} for one in components]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -125,6 +125,10 @@ class Surrogate:
 
         A Gaussian around the most probable hyperparameters of each scale (Laplace) gives draws
         that importance turns into a handful of equally probable ones.
+
+        Args:
+            warm_start: The `warm_start` of an earlier fit, or its `hyperparameters`.
+            draws: Sets of hyperparameters; 1 for the most probable ones of the better scale.
         """
         seen = _Seen(self, thetas, nll, nll_se, gradients, failed)
         if len(nll) < 2:
@@ -133,14 +137,9 @@ class Surrogate:
         tasks = [seen.task(scale) for scale in (SCALES if self.scale == "auto" else (self.scale,))]
         with single_thread():
             if draws == 1:
-                return seen.fitted(
-                    [
-                        max(
-                            (task.most_probable(_centre_of(warm_start, task)) for task in tasks),
-                            key=lambda x: x[0],
-                        )[1]
-                    ]
-                )
+                tried = [task.most_probable(_centre_of(warm_start, task)) for task in tasks]
+                best = max(tried, key=lambda one: one[0])[1]
+                return seen.fitted([best], [component for _, component in tried])
             found = [task.laplace(_centre_of(warm_start, task)) for task in tasks]
             logs = np.array(
                 [one.log_evidence + task.log_units for one, task in zip(found, tasks, strict=True)]
@@ -217,7 +216,7 @@ class _Seen:
             inputs = space.inputs(torch.tensor(self.unit), self.sloped)
         data = Data(
             inputs,
-            torch.tensor(np.concatenate([(outputs - centre) / spread, rise.ravel()])),
+            torch.tensor(np.concatenate([(outputs - centre) / spread, rise.T.ravel()])),
             torch.tensor(
                 np.concatenate(
                     [NOISE_FLOOR + given, np.full(rise.size, SLOPE_NOISE * NOISE_FLOOR + floor)]
@@ -232,12 +231,15 @@ class _Seen:
         evidence = Evidence(self.surrogate.kernel, data, prior)
         return _Task(evidence, space, output, scale, centre, spread, log_units)
 
-    def fitted(self, components: list[Component]) -> FittedSurrogate:
+    def fitted(
+        self, components: list[Component], tried: Sequence[Component] = ()
+    ) -> FittedSurrogate:
         return FittedSurrogate(
             kernel=self.surrogate.kernel,
             projection=self.surrogate.projection,
             box=self.box,
             components=tuple(components),
+            tried=tuple(tried or components),
             thetas=self.thetas,
             nll=self.nll,
             nll_se=self.nll_se,

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from boirl.errors import InvalidInputError
 from boirl.registry import Registry
-from boirl.surrogate.pairs import Diagonal, Pair, Profile, ProfileOf
+from boirl.surrogate.pairs import Diagonal, Pair
+from boirl.surrogate.slopes import Profile, ProfileOf
 
 PRIOR_WIDTH = 2.0
 """Standard deviation of log hyperparameters beforehand: anything from a fiftieth to fifty times the
@@ -89,12 +90,12 @@ class KernelSpec:
     def covariance(self, at: Geometry, values: Values) -> Tensor:
         """The formula: of values and slopes, see `boirl.surrogate.pairs`."""
         profile = PROFILES[self.smoothness]
-        one = torch.ones((), dtype=torch.float64)
         on_theta = at.theta.divided_by(values["theta_lengthscale"])
-        total = values["theta_amplitude"] * on_theta.stationary(profile, one)
+        total = on_theta.stationary(profile, values["theta_amplitude"])
         if self.projected:
-            latent = at.latent.stationary(profile, values["latent_lengthscale"])
-            total = total + values["latent_amplitude"] * latent
+            total = total + at.latent.stationary(
+                profile, values["latent_amplitude"], values["latent_lengthscale"]
+            )
         if self.linear:
             straight = at.latent if self.projected else at.theta
             total = total + values["linear_amplitude"] * straight.dot()

@@ -61,8 +61,8 @@ class LatentSpace:
         d = unit.shape[-1]
         eye = torch.eye(d, dtype=unit.dtype).expand(len(sloped), d, d)
         return Inputs(
-            Points(unit, sloped, eye),
-            Points(latent, sloped, jacobians(self, unit[sloped])),
+            Points.sloped(unit, sloped, eye),
+            Points.sloped(latent, sloped, jacobians(self, unit[sloped])),
         )
 
 
@@ -76,7 +76,8 @@ def jacobians(function: Callable[[Tensor], Tensor], at: Tensor) -> Tensor:
         leaf = at.detach().clone().requires_grad_()
         values = function(leaf)
         weights = torch.ones_like(values, requires_grad=True)
-        (rise,) = torch.autograd.grad(values, leaf, weights, create_graph=True)
+        # Torch imports SymPy, for a second, where weights are passed to it as such.
+        (rise,) = torch.autograd.grad((values * weights).sum(), leaf, create_graph=True)
         columns = [
             torch.autograd.grad(rise[:, i].sum(), weights, retain_graph=True)[0]
             for i in range(at.shape[-1])

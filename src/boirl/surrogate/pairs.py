@@ -2,59 +2,74 @@
 
 A kernel is a function of coordinates `x(u)`: those of theta, or those of the projection. Where a
 gradient was observed, covariances with the slopes by `u` follow from the chain rule and the
-Jacobian `dx/du`. Rows are the values at all points first, then the slopes, `d` per sloped point.
+Jacobian `dx/du`. Rows are the values at all points first, then their slopes by the first coordinate
+of the cube, by the second, and so on: arrays are long in their last dimension, which is fast.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-
-class Profile(NamedTuple):
-    """A stationary covariance as a function of the squared distance, and its two derivatives."""
-
-    value: Tensor
-    first: Tensor
-    second: Tensor
+from boirl.surrogate.predictive import predictive_covariance
+from boirl.surrogate.slopes import Layout, ProfileOf, with_slopes
 
 
-ProfileOf = Callable[[Tensor], Profile]
-
-
-@dataclass(frozen=True, eq=False)
 class Points:
     """Coordinates of `n` points and, at `m` of them, their derivatives by the unit cube.
 
     Args:
-        x: Coordinates, `n x k`.
-        sloped: Numbers of the points where slopes are observed, `m`.
-        jacobian: `dx/du` there, `m x k x d`.
+        rows: Coordinates `x`, `n`, then derivatives `dx/du`, `d m`, by `k`.
+        layout: Which rows there are.
     """
 
-    x: Tensor
-    sloped: Tensor
-    jacobian: Tensor
+    def __init__(self, rows: Tensor, layout: Layout) -> None:
+        self.rows = rows
+        self.layout = layout
+        self._divided: tuple[Tensor, Points] | None = None
 
     @classmethod
     def plain(cls, x: Tensor) -> Points:
-        """Points without slopes."""
-        return cls(x, torch.empty(0, dtype=torch.long), x.new_empty((0, x.shape[-1], 1)))
+        """Points without slopes, `n x k`."""
+        return cls(x, Layout(len(x)))
+
+    @classmethod
+    def sloped(cls, x: Tensor, numbers: Tensor, jacobian: Tensor) -> Points:
+        """Points `n x k`, with the Jacobians `m x k x d` of those with some numbers, `m`."""
+        slopes = jacobian.permute(2, 0, 1).flatten(0, 1)
+        return cls(torch.cat([x, slopes]), Layout(len(x), numbers, jacobian.shape[-1]))
+
+    @property
+    def x(self) -> Tensor:
+        """Coordinates, `n x k`."""
+        return self.rows[: self.layout.n]
+
+    @cached_property
+    def own(self) -> Tensor:
+        """Inner products of rows with the points they are of, `n + d m`."""
+        at = self.x[self.layout.point] if self.layout.m else self.x
+        return (self.rows * at).sum(-1)
+
+    def joined_by(self, others: Points) -> Points:
+        """With other points, which have no slopes, after its own."""
+        n, layout = self.layout.n, self.layout
+        rows = torch.cat([self.rows[:n], others.rows, self.rows[n:]])
+        return Points(rows, Layout(n + others.layout.n, layout.numbers, layout.d))
 
     def divided_by(self, lengthscales: Tensor) -> Points:
-        """The points in units of lengthscales, `k` or a single one."""
-        return Points(
-            self.x / lengthscales, self.sloped, self.jacobian / lengthscales.reshape(-1, 1)
-        )
+        """The points in units of lengthscales, `k` or a single one; the last ones are kept."""
+        if self._divided is not None and self._divided[0] is lengthscales:
+            return self._divided[1]
+        divided = Points(self.rows / lengthscales, self.layout)
+        if not divided.rows.requires_grad:
+            self._divided = (lengthscales, divided)
+        return divided
 
 
 class Pair:
-    """Geometry of `n` points against `n'` others; covariances are `n + m d` by `n' + m' d`."""
+    """Geometry of `n` points against `n'` others; covariances are `n + d m` by `n' + d m'`."""
 
     def __init__(self, one: Points, other: Points) -> None:
         self.one = one
@@ -62,86 +77,63 @@ class Pair:
 
     def divided_by(self, lengthscales: Tensor) -> Pair:
         """The pair in units of lengthscales, one per coordinate."""
-        return Pair(self.one.divided_by(lengthscales), self.other.divided_by(lengthscales))
+        one = self.one.divided_by(lengthscales)
+        return Pair(one, one if self.other is self.one else self.other.divided_by(lengthscales))
 
     @cached_property
-    def product(self) -> Tensor:
-        """Inner products, `n x n'`."""
-        return self.one.x @ self.other.x.mT
+    def products(self) -> Tensor:
+        """Inner products of rows, `n + d m` by `n' + d m'`."""
+        return self.one.rows @ self.other.rows.mT
 
     @cached_property
     def squared(self) -> Tensor:
-        """Squared distances, `n x n'`."""
-        own = self.one.x.square().sum(-1, keepdim=True)
-        return (own + self.other.x.square().sum(-1) - 2.0 * self.product).clamp_min(0.0)
+        """Squared distances of points, `n x n'`."""
+        n, n2 = self.one.layout.n, self.other.layout.n
+        own = self.one.own[:n, None] + self.other.own[:n2]
+        return (own - 2.0 * self.products[:n, :n2]).clamp_min(0.0)
 
     @cached_property
-    def left(self) -> Tensor:
-        """Slopes of the one by inner products with the other, `m x d x n'`."""
-        return self.one.jacobian.mT @ self.other.x.mT
-
-    @cached_property
-    def right(self) -> Tensor:
-        """Slopes of the other by inner products with the one, `n x m' x d`."""
-        m, k, d = self.other.jacobian.shape
-        flat = self.one.x @ self.other.jacobian.transpose(0, 1).reshape(k, m * d)
-        return flat.reshape(len(self.one.x), m, d)
-
-    @cached_property
-    def both(self) -> Tensor:
-        """Inner products of Jacobians, `m x d x m' x d`."""
-        m, k, d = self.one.jacobian.shape
-        m2, _, d2 = self.other.jacobian.shape
-        mine = self.one.jacobian.mT.reshape(m * d, k)
-        theirs = self.other.jacobian.transpose(0, 1).reshape(k, m2 * d2)
-        return (mine @ theirs).reshape(m, d, m2, d2)
-
-    @cached_property
-    def left_apart(self) -> Tensor:
-        """`J^T (x - x')` with the Jacobians of the one, `m x d x n'`."""
-        own = (self.one.jacobian.mT @ self.one.x[self.one.sloped].unsqueeze(-1))[..., 0]
-        return own.unsqueeze(-1) - self.left
-
-    @cached_property
-    def right_apart(self) -> Tensor:
-        """`J'^T (x - x')` with the Jacobians of the other, `n x m' x d`."""
-        own = (self.other.jacobian.mT @ self.other.x[self.other.sloped].unsqueeze(-1))[..., 0]
-        return self.right - own
+    def _dot(self) -> Tensor:
+        return torch.addr(self.products, self.one.layout.is_value, self.other.layout.is_value)
 
     def dot(self) -> Tensor:
         """The linear covariance `x . x' + 1`, of values and slopes."""
-        return self._join(self.product + 1.0, self.left, self.right, self.both)
+        return self._dot
 
-    def stationary(self, profile: ProfileOf, lengthscale: Tensor) -> Tensor:
-        """The covariance `g(|x - x'|^2 / l^2)`, of values and slopes, for one lengthscale."""
-        scale = lengthscale.square()
-        g, first, second = profile(self.squared / scale)
-        mine, theirs = self.one.sloped, self.other.sloped
-        left = right = both = self.squared.new_empty(0)
-        if len(mine):
-            left = (2.0 / scale) * first[mine].unsqueeze(1) * self.left_apart
-        if len(theirs):
-            right = (-2.0 / scale) * first[:, theirs].unsqueeze(-1) * self.right_apart
-        if len(mine) and len(theirs):
-            across = self.left_apart[:, :, theirs].unsqueeze(-1)
-            across = across * self.right_apart[mine].unsqueeze(1)
-            bent = second[mine][:, theirs][:, None, :, None]
-            straight = first[mine][:, theirs][:, None, :, None]
-            both = (-4.0 / scale.square()) * bent * across - (2.0 / scale) * straight * self.both
-        return self._join(g, left, right, both)
-
-    def _join(self, values: Tensor, left: Tensor, right: Tensor, both: Tensor) -> Tensor:
-        n, n2 = values.shape
-        mine, theirs = len(self.one.sloped), len(self.other.sloped)
-        rows = [values]
-        if theirs:
-            rows = [torch.cat([values, right.reshape(n, -1)], dim=1)]
-        if mine:
-            slopes = left.reshape(-1, n2)
-            if theirs:
-                slopes = torch.cat([slopes, both.reshape(len(slopes), -1)], dim=1)
-            rows.append(slopes)
-        return torch.cat(rows) if mine else rows[0]
+    def stationary(
+        self, profile: ProfileOf, amplitude: Tensor, lengthscale: Tensor | None = None
+    ) -> Tensor:
+        """The covariance `a g(|x - x'|^2 / l^2)`, of values and slopes; `l` is 1 by default."""
+        one, other = self.one, self.other
+        known = not (amplitude.requires_grad or other.rows.requires_grad)
+        if known and other.layout.m and not one.layout.m:
+            return predictive_covariance(
+                one.rows,
+                other.rows,
+                other.own,
+                other.layout,
+                profile,
+                float(amplitude),
+                1.0 if lengthscale is None else float(lengthscale) ** -2,
+            )
+        squared, sloped, bent = self.squared, amplitude, amplitude
+        if lengthscale is not None:
+            weight = lengthscale.square().reciprocal()
+            squared, sloped = weight * squared, weight * amplitude
+            bent = weight * sloped
+        value, first, second = profile(squared)
+        if not one.layout.m and not other.layout.m:
+            return amplitude * value
+        return with_slopes(
+            amplitude * value,
+            (2.0 * sloped) * first,
+            (4.0 * bent) * second,
+            self.products,
+            one.own,
+            other.own,
+            one.layout,
+            other.layout,
+        )
 
 
 class Diagonal:
@@ -155,8 +147,9 @@ class Diagonal:
         return self
 
     def dot(self) -> Tensor:
-        return self.points.x.square().sum(-1) + 1.0
+        return self.points.own[: self.points.layout.n] + 1.0
 
-    def stationary(self, profile: ProfileOf, lengthscale: Tensor) -> Tensor:
-        x = self.points.x
-        return torch.ones(len(x), dtype=x.dtype)
+    def stationary(
+        self, profile: ProfileOf, amplitude: Tensor, lengthscale: Tensor | None = None
+    ) -> Tensor:
+        return amplitude.expand(self.points.layout.n)

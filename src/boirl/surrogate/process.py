@@ -29,6 +29,10 @@ class Inputs:
         """What the covariance with other inputs is a function of."""
         return Geometry(Pair(self.theta, other.theta), Pair(self.latent, other.latent))
 
+    def joined_by(self, others: Inputs) -> Inputs:
+        """With other inputs, which have no slopes."""
+        return Inputs(self.theta.joined_by(others.theta), self.latent.joined_by(others.latent))
+
     @property
     def diagonal(self) -> Geometry:
         """What the variance of the values is a function of."""
@@ -37,7 +41,7 @@ class Inputs:
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """What was observed: values first, then slopes, `N = n + m d` rows.
+    """What was observed: values first, then slopes, `N = n + d m` rows, ordered as by `Pair`.
 
     Args:
         inputs: Where.
@@ -65,9 +69,14 @@ class Process:
         self.values = values
 
     @cached_property
+    def _covariance(self) -> Tensor:
+        """The covariance `K` of observations, `N x N`."""
+        return noisy_covariance(self.kernel, self.data, self.values)
+
+    @cached_property
     def _solved(self) -> tuple[Tensor, Tensor]:
         """`K^-1 y` and the inverse Cholesky factor of `K`."""
-        factor = factorise(noisy_covariance(self.kernel, self.data, self.values))
+        factor = factorise(self._covariance)
         weights = torch.cholesky_solve(self.data.targets[:, None], factor)[:, 0]
         eye = torch.eye(len(factor), dtype=factor.dtype)
         return weights, torch.linalg.solve_triangular(factor, eye, upper=False)
@@ -99,17 +108,13 @@ class Process:
         In standard deviations: the Cholesky factor of a covariance predicts each row from those
         above it.
         """
-        sloped = self.data.inputs.theta.sloped
-        n, m = len(self.data.inputs.theta.x), len(sloped)
-        evaluation = torch.cat(
-            [torch.arange(n), sloped.repeat_interleave((len(self.data.targets) - n) // max(1, m))]
-        )
-        order = torch.argsort(evaluation, stable=True)
-        factor = factorise(noisy_covariance(self.kernel, self.data, self.values)[order][:, order])
+        layout = self.data.inputs.theta.layout
+        order = torch.argsort(layout.point, stable=True)
+        factor = factorise(self._covariance[order][:, order])
         errors = torch.linalg.solve_triangular(
             factor, self.data.targets[order][:, None], upper=False
         )
-        return errors[order < n, 0]
+        return errors[order < layout.n, 0]
 
     def landscapes(self, nodes: Inputs, noise: Tensor) -> Landscapes:
         """Landscapes drawn at nodes by standard normal numbers, `w x nodes`; see `Landscapes`."""
@@ -119,7 +124,10 @@ class Process:
         drawn = torch.linalg.solve_triangular(factor.mT, noise.mT, upper=True).mT
         cross = self.kernel.covariance(nodes.against(self.data.inputs), self.values)
         explained = drawn @ cross @ inverse.mT @ inverse
-        return Landscapes(self, nodes, drawn, weights - explained)
+        n = self.data.inputs.theta.layout.n
+        values, slopes = (weights - explained).tensor_split([n], dim=-1)
+        together = torch.cat([values, drawn, slopes], dim=-1)
+        return Landscapes(self, self.data.inputs.joined_by(nodes), together)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,21 +135,18 @@ class Landscapes:
     """Functions that the data leave possible, `w` of them.
 
     Each was drawn at nodes and is, elsewhere, what the process expects given that: a combination of
-    covariances with the nodes and with the data.
+    covariances with the data and the nodes, `N + nodes` of them.
     """
 
     process: Process
-    nodes: Inputs
-    node_weights: Tensor
-    data_weights: Tensor
+    inputs: Inputs
+    weights: Tensor
 
     def __call__(self, at: Inputs, numbers: Tensor) -> Tensor:
         """Values at `n` points, each of the landscape with a number, `n`."""
         kernel, values = self.process.kernel, self.process.values
-        to_data = kernel.covariance(at.against(self.process.data.inputs), values)
-        to_nodes = kernel.covariance(at.against(self.nodes), values)
-        found = to_data * self.data_weights[numbers]
-        return found.sum(dim=1) + (to_nodes * self.node_weights[numbers]).sum(dim=1)
+        covariance = kernel.covariance(at.against(self.inputs), values)
+        return (covariance * self.weights[numbers]).sum(dim=1)
 
 
 def noisy_covariance(kernel: KernelSpec, data: Data, values: Values) -> Tensor:
@@ -153,7 +158,9 @@ def noisy_covariance(kernel: KernelSpec, data: Data, values: Values) -> Tensor:
 def factorise(covariance: Tensor) -> Tensor:
     """The Cholesky factor of a covariance, with as little jitter as it takes."""
     for jitter in JITTERS:
-        shifted = covariance + jitter * torch.eye(len(covariance), dtype=covariance.dtype)
+        shifted = covariance
+        if jitter:
+            shifted = covariance + jitter * torch.eye(len(covariance), dtype=covariance.dtype)
         factor, failed = torch.linalg.cholesky_ex(shifted)
         if not failed:
             return factor
