@@ -127,5 +127,5 @@ def test_the_report_says_what_is_known_of_each_parameter(found):
 
 
 def test_the_title_names_the_kernel(found):
-    assert found.title == "search with rho-rbf"
-    assert repr(found).startswith("RewardSet('gridworld', search with rho-rbf, 25 evaluations")
+    assert found.title == "search with rho-matern"
+    assert repr(found).startswith("RewardSet('gridworld', search with rho-matern, 25 evaluations")

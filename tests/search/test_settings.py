@@ -42,7 +42,7 @@ def test_numbers_of_any_kind_become_whole_numbers():
         ({"projection": "pca"}, "there is no projection 'pca'; expected one of log-rho, rho, can"),
         ({"rollouts": "many"}, "rollouts is 'many'; expected 'auto', 'uniform' or 'solved'"),
         ({"scale": "square"}, "scale is 'square'; expected 'auto', 'linear' or 'log'"),
-        ({"smoothness": 2.5}, "kernel 'rho-rbf' has no smoothness"),
+        ({"kernel": "rho-rbf", "smoothness": 2.5}, "kernel 'rho-rbf' has no smoothness"),
         ({"seed": -1}, "seed is -1; expected a whole number from 0 on"),
         ({"n_demonstrations": 0}, "n_demonstrations is 0"),
         ({"n_rollouts": 2.5}, "n_rollouts is 2.5"),

@@ -268,7 +268,7 @@ def test_a_non_finite_nll_is_a_failure(problem):
 def test_another_search_in_the_same_storage_is_refused(problem, tmp_path):
     storage = f"sqlite:///{tmp_path}/search.db"
     Study(problem, seed=5, storage=storage, initial=[START])
-    with pytest.raises(InvalidInputError, match="kernel was 'rho-rbf', now 'rbf'"):
+    with pytest.raises(InvalidInputError, match="kernel was 'rho-matern', now 'rbf'"):
         Study(problem, seed=5, storage=storage, initial=[START], kernel="rbf")
     other = boirl.load_problem("gridworld", bellman="logsumexp")
     with pytest.raises(InvalidInputError, match="made with other problem"):
@@ -309,7 +309,7 @@ def test_a_full_disk_loses_no_finished_evaluation(problem, tmp_path):
 
 
 def test_wrong_arguments_name_what_is_expected(problem, tmp_path):
-    with pytest.raises(InvalidInputError, match="no kernel 'rbff'; expected one of rho-rbf"):
+    with pytest.raises(InvalidInputError, match="no kernel 'rbff'; expected one of rho-matern"):
         boirl.explore(problem, kernel="rbff")
     with pytest.raises(InvalidInputError, match="no acquisition 'ucb'"):
         boirl.explore(problem, acquisition="ucb")

@@ -101,9 +101,9 @@ def test_unknown_kernels_are_refused(name, options, message):
         get_kernel(name, **options)
 
 
-def test_names_stand_for_the_kernels_of_the_paper():
-    assert list(KERNELS) == ["rho-rbf", "rbf", "matern"]
-    assert [KERNELS[name].projected for name in KERNELS] == [True, False, False]
+def test_names_stand_for_the_default_and_the_kernels_of_the_paper():
+    assert list(KERNELS) == ["rho-matern", "rho-rbf", "rbf", "matern"]
+    assert [KERNELS[name].projected for name in KERNELS] == [True, True, False, False]
     assert get_kernel("matern").smoothness == 1.5
     assert get_kernel("rho-rbf").linear
     assert get_kernel("matern", 2.5, True) == KernelSpec("matern", False, 2.5, True)

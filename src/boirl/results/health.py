@@ -34,7 +34,7 @@ HALF = 0.5
 def examine(found: RewardSet, seed: int = 0) -> Health:
     """All findings; see `RewardSet.health`."""
     samples, slopes = found.sample(SAMPLES, seed), Slopes.of(found)
-    unsearched = check_unsearched(found, samples)
+    unsearched = check_unsearched(found, found.sample(SAMPLES, seed, possible=True))
     predictions = check_predictions(found)
     doubtful = unsearched.needs_attention or (
         predictions is not None and predictions.needs_attention
@@ -58,14 +58,16 @@ def known_well(found: RewardSet, thetas: FloatArray) -> np.ndarray:
 
 
 def check_unsearched(found: RewardSet, samples: FloatArray) -> Finding:
-    """Whether the posterior is wide because nobody looked.
+    """Whether rewards are possible, by samples of what is, because nobody looked.
 
     Where the predicted standard deviation exceeds the likelihood-ratio tolerance, the surrogate
     does not know whether a reward is rejected. One in twenty samples there is too many.
     """
     share = float(1.0 - known_well(found, samples).mean())
     data = {"share": share, "tolerance": found.likelihood_ratio_tolerance()}
-    text = f"{share:.0%} of the posterior lies where the NLL is not known well enough to reject"
+    text = (
+        f"{share:.0%} of the possible rewards lie where the NLL is not known well enough to reject"
+    )
     if share <= ONE_IN_TWENTY:
         return Finding("region unsearched", False, text, data)
     return Finding("region unsearched", True, f"{text}; run more evaluations, or verify", data)
@@ -146,16 +148,17 @@ def check_failures(found: RewardSet, samples: FloatArray) -> Finding | None:
 
 
 def mark_unsearched(
-    found: RewardSet, samples: FloatArray, summary: list[ParameterSummary]
+    found: RewardSet, possible: FloatArray, summary: list[ParameterSummary]
 ) -> list[ParameterSummary]:
-    """The summary of samples `n x d`, which tells parameters that were not searched enough.
+    """The summary, which tells parameters that were not searched enough.
 
-    They are those that the samples would say more of, were there only samples whose NLL is known
-    well; and all, where most samples are not known well.
+    They are those that samples of what is possible, `n x d`, would say more of, were there only
+    samples whose NLL is known well; and all, where most samples are not known well.
     """
-    known = known_well(found, samples)
+    known = known_well(found, possible)
     if known.mean() <= HALF:
         return [replace(one, searched=False) for one in summary]
-    certain = summarise_parameters(samples[known], found.problem.box)
-    pairs = zip(summary, certain, strict=True)
-    return [replace(one, searched=one.verdict == other.verdict) for one, other in pairs]
+    whole = summarise_parameters(possible, found.problem.box)
+    certain = summarise_parameters(possible[known], found.problem.box)
+    rows = zip(summary, whole, certain, strict=True)
+    return [replace(one, searched=a.verdict == b.verdict) for one, a, b in rows]

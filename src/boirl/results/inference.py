@@ -82,25 +82,28 @@ def sample_rewards(
     n: int,
     rng: np.random.Generator,
     prior: Prior = UNIFORM,
+    possible: bool = False,
 ) -> FloatArray:
     """Draw thetas, `n x d`, from the posterior over rewards.
 
     An ensemble on the mean landscape finds the thetas that matter. Every walker then goes on upon a
-    landscape of its own.
+    landscape of its own: what a component expects or, under noise or for what is `possible`, one
+    that is drawn.
     """
     with torch.no_grad(), single_thread():
         fitted = replace(fitted, n_demonstrations=n_demonstrations)
         mean = _under(prior, fitted.box, _MeanLandscape(fitted))
         start = _start(fitted, mean, rng)
         walkers = _walk(mean, start, SWEEPS, rng)
-        own = _under(prior, fitted.box, _OwnLandscapes(fitted, walkers, rng))
+        drawn = possible or not fitted.has_gradients
+        own = _under(prior, fitted.box, _OwnLandscapes(fitted, walkers, rng, drawn))
         walkers = _walk(own, walkers, SWEEPS, rng)
         kept = [walkers]
         for _ in range((n - 1) // WALKERS):
             walkers = _walk(own, walkers, SWEEPS_BETWEEN, rng)
             kept.append(walkers)
-    drawn = np.concatenate(kept)
-    return fitted.box.from_unit(drawn[rng.permutation(len(drawn))[:n]])
+    found = np.concatenate(kept)
+    return fitted.box.from_unit(found[rng.permutation(len(found))[:n]])
 
 
 def _under(prior: Prior, box: Box, likelihood: LogDensity) -> LogDensity:
@@ -169,30 +172,33 @@ class _MeanLandscape:
 
     def __call__(self, unit: FloatArray, walkers: IntArray) -> FloatArray:
         fitted, at = self.fitted, torch.tensor(unit)
-        one = fitted.components[0]
-        mean = one.process.mean(one.space.inputs(at, projected=_project(fitted, at)))
-        return _log_density(fitted, at, one.nll(mean))
+        expected = fitted.components[0].expected_nll(at, _project(fitted, at), fitted.calibration)
+        return _log_density(fitted, at, expected)
 
 
 class _OwnLandscapes:
     """`-N NLL` by a landscape for each walker. Components share the walkers evenly.
 
-    Exact evaluations with gradients leave the NLL near the posterior known to a fraction of a nat,
-    and a walker is on the mean of its component: what the hyperparameters leave open widens the
-    posterior. Without gradients a landscape is drawn from the process, at nodes, thetas that
-    matter, so that what the evaluations leave open widens it, too. (Drawn landscapes find dips
-    where nobody looked, the more the more parameters there are.)
+    The landscape is the expected NLL of the component, so that what the hyperparameters leave open widens
+    the posterior; or it is drawn from the process, at nodes, thetas that matter, so that
+    everything that the evaluations leave open does. Drawn landscapes have dips where nobody
+    looked, the more the more parameters there are: they show what is possible, which under exact
+    evaluations with gradients is far more than what is probable.
     """
 
     def __init__(
-        self, fitted: FittedSurrogate, walkers: FloatArray, rng: np.random.Generator
+        self,
+        fitted: FittedSurrogate,
+        walkers: FloatArray,
+        rng: np.random.Generator,
+        drawn: bool,
     ) -> None:
         self.fitted = fitted
         counts = fitted.shares(len(walkers))
         self.owner = np.repeat(np.arange(len(counts)), counts)
         self.number = np.concatenate([np.arange(count) for count in counts])
         self.landscapes: list[Landscapes] = []
-        if fitted.has_gradients:
+        if not drawn:
             return
         nodes = torch.tensor(walkers[rng.permutation(len(walkers))[:NODES]])
         projected = _project(fitted, nodes)
@@ -212,12 +218,13 @@ class _OwnLandscapes:
             rows = np.flatnonzero(self.owner[walkers] == owner)
             if not len(rows):
                 continue
-            inputs = one.space.inputs(at[rows], projected=projected[rows])
+            here, there = at[rows], projected[rows]
             if self.landscapes:
                 numbers = torch.tensor(self.number[walkers[rows]])
+                inputs = one.space.inputs(here, projected=there)
                 nll[rows] = one.nll(self.landscapes[owner](inputs, numbers))
             else:
-                nll[rows] = one.nll(one.process.mean(inputs))
+                nll[rows] = one.expected_nll(here, there, fitted.calibration)
         return _log_density(fitted, at, nll)
 
 

@@ -75,13 +75,20 @@ class RewardSet(Result):
         mean, sd = self.fitted.posterior(self.problem.box.check(theta), observed)
         return (float(mean[0]), float(sd[0])) if np.ndim(theta) <= 1 else (mean, sd)
 
-    def sample(self, n: int = 1000, seed: int = 0) -> FloatArray:
-        """Draw thetas, `n x d`, from the posterior over rewards; see `boirl.results.inference`."""
+    def sample(self, n: int = 1000, seed: int = 0, possible: bool = False) -> FloatArray:
+        """Draw thetas, `n x d`, from the posterior over rewards; see `boirl.results.inference`.
+
+        Args:
+            n: Samples.
+            seed: Of the samples.
+            possible: Whether to draw them from all landscapes that the evaluations leave possible,
+                not from the expected ones: where these differ, the search is not at its end.
+        """
         if n < 1:
             raise InvalidInputError(f"n is {n}; expected at least one sample")
         rng = np.random.default_rng([seed, 0, SAMPLE_STREAM])
         count = len(self.problem.demonstrations)
-        return sample_rewards(self.fitted, count, n, rng, self.prior)
+        return sample_rewards(self.fitted, count, n, rng, self.prior, possible)
 
     def parameter_summary(self, n: int = 1000, seed: int = 0) -> list[ParameterSummary]:
         """Which parameters the demonstrations pin down, which they leave free, and of which the
@@ -91,8 +98,8 @@ class RewardSet(Result):
             n: Samples of the posterior over rewards that it is estimated from.
             seed: Of the samples.
         """
-        samples = self.sample(n, seed)
-        return mark_unsearched(self, samples, summarise_parameters(samples, self.problem.box))
+        summary = summarise_parameters(self.sample(n, seed), self.problem.box)
+        return mark_unsearched(self, self.sample(n, seed, possible=True), summary)
 
     @cached_property
     def fitted(self) -> FittedSurrogate:

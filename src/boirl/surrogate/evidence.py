@@ -52,6 +52,16 @@ class Evidence:
         parts = (self._medians * torch.exp(self._widths * vector)).split(self.sizes)
         return {prior.name: part for prior, part in zip(self.priors, parts, strict=True)}
 
+    def short_lengthscales(self) -> list[FloatArray]:
+        """For each kind of lengthscale, the medians but for that kind, which is short."""
+        kinds = [prior.name for prior in self.priors if prior.name.endswith("lengthscale")]
+        return [
+            np.concatenate(
+                [np.full(prior.size, -1.0 * (prior.name == kind)) for prior in self.priors]
+            )
+            for kind in kinds
+        ]
+
     def log_probability(self, vector: FloatArray) -> float:
         """Log probability of the data and the hyperparameters; minus infinity where the covariance
         cannot be factorised."""

@@ -72,6 +72,11 @@ class Component:
         found: Tensor = self.output.back(outputs, outputs)[0]
         return found
 
+    def expected_nll(self, unit: Tensor, projected: Tensor, calibration: float) -> Tensor:
+        """The expected NLL, `n`, given a factor on standard deviations."""
+        mean, sd = self.outputs(unit, projected)
+        return self.output.expected(mean, calibration * sd)
+
     def outputs(self, unit: Tensor, projected: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Mean and sd of the output, `n` each; differentiable."""
         at = self.space.inputs(unit, projected=projected)

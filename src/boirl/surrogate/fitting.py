@@ -45,6 +45,11 @@ NOISE_FLOOR = 1e-9
 SLOPE_NOISE = 10.0
 """Noise of slopes, in the unit cube, as a multiple of that of values."""
 
+MATTERING_NATS, DOUBT = 10.0, 0.05
+"""Evaluations that are more than so many nats per parameter worse than the best need only be
+explained to a share of what they are worse by, and so do their slopes: a wall far away must not
+bend the landscape where it matters (noise shaping, Acerbi 2020, whose figures these are)."""
+
 SLOPE_FLOOR = 1e-6
 """Variance of slopes always assumed, as a share of their mean square."""
 
@@ -189,6 +194,12 @@ class _Seen:
         best = known[np.argsort(self.nll[known], kind="stable")[:most]]
         return torch.tensor(np.sort(best))
 
+    def _shares_of_doubt(self) -> FloatArray:
+        """How much of its NLL above the best each evaluation need not be explained to, `n`."""
+        nats = self.surrogate.n_demonstrations * (self.nll - self.nll.min())
+        matter = MATTERING_NATS * self.box.dimension
+        return DOUBT * np.maximum(0.0, 1.0 - matter / np.maximum(nats, matter))
+
     def task(self, scale: Scale) -> _Task:
         """The data on a scale, standardised; made once."""
         if scale not in self._tasks:
@@ -207,21 +218,21 @@ class _Seen:
         spread = max(spread, 0.1 * float(np.sqrt(np.square(rise).mean())) if rise.size else 0.0)
         spread = spread if spread > 1e-12 * max(1.0, abs(centre)) else 1.0
         noise = NoiseModel(self.nll, self.nll_se, self.unit)
-        given = noise.variances(self.unit) * np.square(slopes / spread)
+        shares = self._shares_of_doubt()
+        doubt = np.square(shares * (self.nll - self.nll.min()))
+        given = (noise.variances(self.unit) + doubt) * np.square(slopes / spread)
         unknown = noise.is_unknown(self.unit).astype(float)
         rise = rise / spread
         floor = SLOPE_FLOOR * float(np.square(rise).mean()) if rise.size else 0.0
+        doubt = np.square(shares[chosen]) * np.square(rise).mean(axis=1)
+        steep = np.tile(SLOPE_NOISE * NOISE_FLOOR + floor + doubt, self.box.dimension)
         space = self.surrogate._spaces[scale]
         with torch.no_grad():
             inputs = space.inputs(torch.tensor(self.unit), self.sloped)
         data = Data(
             inputs,
             torch.tensor(np.concatenate([(outputs - centre) / spread, rise.T.ravel()])),
-            torch.tensor(
-                np.concatenate(
-                    [NOISE_FLOOR + given, np.full(rise.size, SLOPE_NOISE * NOISE_FLOOR + floor)]
-                )
-            ),
+            torch.tensor(np.concatenate([NOISE_FLOOR + given, steep])),
             torch.tensor(np.concatenate([unknown, np.full(rise.size, SLOPE_NOISE)])),
         )
         log_slopes = output.log_slopes(self.nll)
@@ -280,16 +291,25 @@ class _Task:
         )
 
     def most_probable(self, start: FloatArray | None) -> tuple[float, Component]:
-        steps = COLD_FIT_STEPS if start is None else WARM_FIT_STEPS
-        first = np.zeros(self.evidence.size) if start is None else start
-        best = self.evidence.maximise(first, steps)
+        best = self._maximise(start)
         return self.evidence.log_probability(best) + self.log_units, self.component(best)
 
     def laplace(self, start: FloatArray | None) -> Laplace:
         """The Gaussian around the most probable hyperparameters."""
-        steps = COLD_FIT_STEPS if start is None else WARM_FIT_STEPS
-        first = np.zeros(self.evidence.size) if start is None else start
-        return Laplace.around(self.evidence, self.evidence.maximise(first, steps))
+        return Laplace.around(self.evidence, self._maximise(start))
+
+    def _maximise(self, start: FloatArray | None) -> FloatArray:
+        """The most probable hyperparameters, from a start or from several.
+
+        A landscape with a steep wall may be explained by short lengthscales of theta or of the
+        projection, and the probability has a maximum for each.
+        """
+        evidence = self.evidence
+        if start is not None:
+            return evidence.maximise(start, WARM_FIT_STEPS)
+        starts = [np.zeros(evidence.size), *evidence.short_lengthscales()]
+        found = [evidence.maximise(one, COLD_FIT_STEPS) for one in starts]
+        return max(found, key=evidence.log_probability)
 
 
 def _centre_of(warm_start: Mapping[str, Any] | None, task: _Task) -> FloatArray | None:

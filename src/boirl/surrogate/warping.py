@@ -57,6 +57,16 @@ class OutputScale:
         """The NLLs that have these outputs, each `n`."""
         return output if self.offset is None else np.exp(output) - self.offset
 
+    def expected(self, mean: Tensor, sd: Tensor) -> Tensor:
+        """The expected NLL, `n`, given mean and standard deviation of the output.
+
+        Behind a logarithm it rises with what is not known, whereas the median (`back`) falls to
+        the lowest NLL that an output stands for wherever the output may be low.
+        """
+        if self.offset is None:
+            return mean
+        return torch.exp(mean + 0.5 * sd.square()) - self.offset
+
     def log_slopes(self, nll: FloatArray) -> FloatArray:
         """Log of the derivative of `forward`, `n`."""
         return np.zeros_like(nll) if self.offset is None else -np.log(nll + self.offset)
