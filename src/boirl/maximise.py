@@ -53,7 +53,8 @@ def maximise(
     """
     dimension = len(centre)
     spread = qmc.Sobol(dimension, rng=rng).random(RAW_SAMPLES)
-    radii = np.exp(rng.uniform(*np.log(LOCAL_RADII), (LOCAL_SAMPLES, 1)))
+    low, high = np.log(LOCAL_RADII)
+    radii = np.exp(rng.uniform(float(low), float(high), (LOCAL_SAMPLES, 1)))
     cloud = centre + radii * rng.standard_normal((LOCAL_SAMPLES, dimension))
     raw = torch.tensor(np.concatenate([spread, np.clip(cloud, 0.0, 1.0)])).unsqueeze(-2)
     with torch.no_grad():

@@ -43,7 +43,6 @@ def test_marginals_are_those_of_the_joint(process):
     mean, sd = process.marginals(at)
     joint_mean, covariance = process.joint(at)
     torch.testing.assert_close(mean, joint_mean)
-    pass
     torch.testing.assert_close(sd.square(), covariance.diagonal(), atol=1e-9, rtol=1e-6)
 
 

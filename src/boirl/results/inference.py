@@ -179,8 +179,8 @@ class _MeanLandscape:
 class _OwnLandscapes:
     """`-N NLL` by a landscape for each walker. Components share the walkers evenly.
 
-    The landscape is the expected NLL of the component, so that what the hyperparameters leave open widens
-    the posterior; or it is drawn from the process, at nodes, thetas that matter, so that
+    The landscape is the expected NLL of the component, so that what the hyperparameters leave open
+    widens the posterior; or it is drawn from the process, at nodes, thetas that matter, so that
     everything that the evaluations leave open does. Drawn landscapes have dips where nobody
     looked, the more the more parameters there are: they show what is possible, which under exact
     evaluations with gradients is far more than what is probable.
