@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
-from scipy.stats import qmc
+from scipy.stats import chi2, qmc
 from torch import Tensor
 
 from boirl.priors import UNIFORM, Prior
@@ -172,7 +172,9 @@ class _MeanLandscape:
 
     def __call__(self, unit: FloatArray, walkers: IntArray) -> FloatArray:
         fitted, at = self.fitted, torch.tensor(unit)
-        expected = fitted.components[0].expected_nll(at, _project(fitted, at), fitted.calibration)
+        expected = fitted.components[0].expected_nll(
+            at, _project(fitted, at), fitted.calibration, _least_nll(fitted)
+        )
         return _log_density(fitted, at, expected)
 
 
@@ -224,8 +226,18 @@ class _OwnLandscapes:
                 inputs = one.space.inputs(here, projected=there)
                 nll[rows] = one.nll(self.landscapes[owner](inputs, numbers))
             else:
-                nll[rows] = one.expected_nll(here, there, fitted.calibration)
+                least = _least_nll(fitted)
+                nll[rows] = one.expected_nll(here, there, fitted.calibration, least)
         return _log_density(fitted, at, nll)
+
+
+def _least_nll(fitted: FittedSurrogate) -> float:
+    """The lowest NLL that is plausible: below the best by the tolerance of a likelihood-ratio test.
+
+    A surrogate that promises more than that speaks of where nobody looked.
+    """
+    tolerance = float(chi2.ppf(0.95, fitted.box.dimension)) / (2.0 * fitted.n_demonstrations)
+    return fitted.best_nll - tolerance
 
 
 def _log_density(fitted: FittedSurrogate, unit: Tensor, nll: Tensor) -> FloatArray:

@@ -72,10 +72,25 @@ class Component:
         found: Tensor = self.output.back(outputs, outputs)[0]
         return found
 
-    def expected_nll(self, unit: Tensor, projected: Tensor, calibration: float) -> Tensor:
-        """The expected NLL, `n`, given a factor on standard deviations."""
+    def expected_nll(
+        self, unit: Tensor, projected: Tensor, calibration: float, least: float
+    ) -> Tensor:
+        """The NLL to expect, `n`, if none is below `least`.
+
+        `E max(f, least)` for a normal `f`: its mean where that is well known and above, and rising
+        with what is not known.
+
+        Args:
+            unit: Points of the unit cube, `n x d`.
+            projected: What the projection gives there, `n x K`.
+            calibration: Factor on standard deviations.
+            least: The lowest NLL that is plausible.
+        """
         mean, sd = self.outputs(unit, projected)
-        return self.output.expected(mean, calibration * sd)
+        mean, sd = self.output.moments(mean, calibration * sd)
+        above = (mean - least) / sd
+        density = torch.exp(-0.5 * above.square()) / math.sqrt(2.0 * math.pi)
+        return least + sd * (density + above * torch.special.ndtr(above))
 
     def outputs(self, unit: Tensor, projected: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Mean and sd of the output, `n` each; differentiable."""

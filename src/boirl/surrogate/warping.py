@@ -57,15 +57,12 @@ class OutputScale:
         """The NLLs that have these outputs, each `n`."""
         return output if self.offset is None else np.exp(output) - self.offset
 
-    def expected(self, mean: Tensor, sd: Tensor) -> Tensor:
-        """The expected NLL, `n`, given mean and standard deviation of the output.
-
-        Behind a logarithm it rises with what is not known, whereas the median (`back`) falls to
-        the lowest NLL that an output stands for wherever the output may be low.
-        """
+    def moments(self, mean: Tensor, sd: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and standard deviation of the NLL, given those of a normal output, `n` each."""
         if self.offset is None:
-            return mean
-        return torch.exp(mean + 0.5 * sd.square()) - self.offset
+            return mean, sd
+        above = torch.exp(mean + 0.5 * sd.square())
+        return above - self.offset, above * torch.expm1(sd.square()).sqrt()
 
     def log_slopes(self, nll: FloatArray) -> FloatArray:
         """Log of the derivative of `forward`, `n`."""
