@@ -23,7 +23,7 @@ def process():
     slopes = torch.stack([3.0 * torch.cos(3.0 * unit[:, 0]), 2.0 * unit[:, 1]], dim=1)[sloped]
     targets = torch.cat([values, slopes.mT.reshape(-1)])
     noise = torch.full((len(targets),), 1e-8, dtype=torch.float64)
-    data = Data(inputs(unit, sloped), targets, noise, torch.ones_like(noise))
+    data = Data(inputs(unit, sloped), targets, noise, {"noise": torch.ones_like(noise)})
     given = {
         "theta_amplitude": torch.tensor([1.0], dtype=torch.float64),
         "theta_lengthscale": torch.tensor([0.6, 0.8], dtype=torch.float64),

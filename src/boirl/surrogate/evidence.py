@@ -34,11 +34,11 @@ class Evidence:
     prior standard deviation above.
     """
 
-    def __init__(self, kernel: KernelSpec, data: Data, noise: Prior) -> None:
+    def __init__(self, kernel: KernelSpec, data: Data, noise: Sequence[Prior]) -> None:
         self.kernel = kernel
         self.data = data
         dimension = data.inputs.theta.x.shape[-1]
-        self.priors = [*kernel.priors(dimension), noise]
+        self.priors = [*kernel.priors(dimension), *noise]
         self.sizes = [prior.size for prior in self.priors]
         self.size = sum(self.sizes)
         sizes = torch.tensor(self.sizes)

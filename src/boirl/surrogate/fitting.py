@@ -45,10 +45,12 @@ NOISE_FLOOR = 1e-9
 SLOPE_NOISE = 10.0
 """Noise of slopes, in the unit cube, as a multiple of that of values."""
 
-MATTERING_NATS, DOUBT = 10.0, 0.05
+MATTERING_NATS = 10.0
+DOUBT = Prior("doubt", 1, 0.05**2, 3.0)
 """Evaluations that are more than so many nats per parameter worse than the best need only be
 explained to a share of what they are worse by, and so do their slopes: a wall far away must not
-bend the landscape where it matters (noise shaping, Acerbi 2020, whose figures these are)."""
+bend the landscape where it matters (noise shaping, Acerbi 2020, whose figures these are). Here the
+share is learned, and its square has a prior."""
 
 SLOPE_FLOOR = 1e-6
 """Variance of slopes always assumed, as a share of their mean square."""
@@ -194,11 +196,15 @@ class _Seen:
         best = known[np.argsort(self.nll[known], kind="stable")[:most]]
         return torch.tensor(np.sort(best))
 
-    def _shares_of_doubt(self) -> FloatArray:
-        """How much of its NLL above the best each evaluation need not be explained to, `n`."""
+    def _beyond(self) -> FloatArray:
+        """How far each evaluation is beyond what matters: from 0, where it does, to 1, `n`.
+
+        0 for evaluations without a gradient, which have noise of their own.
+        """
+        exact = np.isfinite(self.gradients).all(axis=1)
         nats = self.surrogate.n_demonstrations * (self.nll - self.nll.min())
         matter = MATTERING_NATS * self.box.dimension
-        return DOUBT * np.maximum(0.0, 1.0 - matter / np.maximum(nats, matter))
+        return exact * np.maximum(0.0, 1.0 - matter / np.maximum(nats, matter))
 
     def task(self, scale: Scale) -> _Task:
         """The data on a scale, standardised; made once."""
@@ -218,28 +224,34 @@ class _Seen:
         spread = max(spread, 0.1 * float(np.sqrt(np.square(rise).mean())) if rise.size else 0.0)
         spread = spread if spread > 1e-12 * max(1.0, abs(centre)) else 1.0
         noise = NoiseModel(self.nll, self.nll_se, self.unit)
-        shares = self._shares_of_doubt()
-        doubt = np.square(shares * (self.nll - self.nll.min()))
-        given = (noise.variances(self.unit) + doubt) * np.square(slopes / spread)
+        given = noise.variances(self.unit) * np.square(slopes / spread)
+        beyond = self._beyond()
+        doubt = np.square(beyond * (self.nll - self.nll.min()) * slopes / spread)
         unknown = noise.is_unknown(self.unit).astype(float)
         rise = rise / spread
         floor = SLOPE_FLOOR * float(np.square(rise).mean()) if rise.size else 0.0
-        doubt = np.square(shares[chosen]) * np.square(rise).mean(axis=1)
-        steep = np.tile(SLOPE_NOISE * NOISE_FLOOR + floor + doubt, self.box.dimension)
+        steep = np.square(beyond[chosen]) * np.square(rise).mean(axis=1)
         space = self.surrogate._spaces[scale]
         with torch.no_grad():
             inputs = space.inputs(torch.tensor(self.unit), self.sloped)
         data = Data(
             inputs,
             torch.tensor(np.concatenate([(outputs - centre) / spread, rise.T.ravel()])),
-            torch.tensor(np.concatenate([NOISE_FLOOR + given, steep])),
-            torch.tensor(np.concatenate([unknown, np.full(rise.size, SLOPE_NOISE)])),
+            torch.tensor(
+                np.concatenate(
+                    [NOISE_FLOOR + given, np.full(rise.size, SLOPE_NOISE * NOISE_FLOOR + floor)]
+                )
+            ),
+            {
+                "noise": torch.tensor(np.concatenate([unknown, np.full(rise.size, SLOPE_NOISE)])),
+                "doubt": torch.tensor(np.concatenate([doubt, np.tile(steep, self.box.dimension)])),
+            },
         )
         log_slopes = output.log_slopes(self.nll)
         units = log_slopes.sum() + self.box.dimension * log_slopes[chosen].sum()
         log_units = float(units) - len(data.targets) * float(np.log(spread))
         prior = EXACT_NOISE if len(chosen) else UNKNOWN_NOISE
-        evidence = Evidence(self.surrogate.kernel, data, prior)
+        evidence = Evidence(self.surrogate.kernel, data, [prior, DOUBT])
         return _Task(evidence, space, output, scale, centre, spread, log_units)
 
     def fitted(

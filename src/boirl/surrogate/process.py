@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -47,13 +48,13 @@ class Data:
         inputs: Where.
         targets: Standardised values and slopes, `N`.
         noise: Variances that are known, `N`.
-        learned: How much of the learned noise each row has, `N`.
+        learned: How much of each kind of noise that is learned each row has, by name, `N`.
     """
 
     inputs: Inputs
     targets: Tensor
     noise: Tensor
-    learned: Tensor
+    learned: Mapping[str, Tensor]
 
     @cached_property
     def geometry(self) -> Geometry:
@@ -146,7 +147,7 @@ class Landscapes:
 
 def noisy_covariance(kernel: KernelSpec, data: Data, values: Values) -> Tensor:
     """The covariance of observations, noise included, `N x N`."""
-    noise = data.noise + values["noise"] * data.learned
+    noise = data.noise + sum(values[name] * rows for name, rows in data.learned.items())
     return kernel.covariance(data.geometry, values) + torch.diag(noise)
 
 
