@@ -231,6 +231,9 @@ class _Seen:
         rise = rise / spread
         floor = SLOPE_FLOOR * float(np.square(rise).mean()) if rise.size else 0.0
         steep = np.square(beyond[chosen]) * np.square(rise).mean(axis=1)
+        learned = {"noise": np.concatenate([unknown, np.full(rise.size, SLOPE_NOISE)])}
+        if len(chosen):
+            learned["doubt"] = np.concatenate([doubt, np.tile(steep, self.box.dimension)])
         space = self.surrogate._spaces[scale]
         with torch.no_grad():
             inputs = space.inputs(torch.tensor(self.unit), self.sloped)
@@ -242,16 +245,13 @@ class _Seen:
                     [NOISE_FLOOR + given, np.full(rise.size, SLOPE_NOISE * NOISE_FLOOR + floor)]
                 )
             ),
-            {
-                "noise": torch.tensor(np.concatenate([unknown, np.full(rise.size, SLOPE_NOISE)])),
-                "doubt": torch.tensor(np.concatenate([doubt, np.tile(steep, self.box.dimension)])),
-            },
+            {name: torch.tensor(rows) for name, rows in learned.items()},
         )
         log_slopes = output.log_slopes(self.nll)
         units = log_slopes.sum() + self.box.dimension * log_slopes[chosen].sum()
         log_units = float(units) - len(data.targets) * float(np.log(spread))
-        prior = EXACT_NOISE if len(chosen) else UNKNOWN_NOISE
-        evidence = Evidence(self.surrogate.kernel, data, [prior, DOUBT])
+        priors = [EXACT_NOISE, DOUBT] if len(chosen) else [UNKNOWN_NOISE]
+        evidence = Evidence(self.surrogate.kernel, data, priors)
         return _Task(evidence, space, output, scale, centre, spread, log_units)
 
     def fitted(
