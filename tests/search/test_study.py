@@ -518,3 +518,14 @@ def test_a_prior_belongs_to_the_study(tmp_path):
     with pytest.raises(InvalidInputError, match="was made with other prior: kind was 'normal'"):
         Study(problem, storage=storage, seed=1000)
     assert boirl.explore(problem, evaluations=2, seed=1000).prior.is_uniform
+
+
+def test_a_prior_draws_proposals_to_what_it_takes_for_probable(gridworld):
+    believed = gridworld.box.from_unit(np.array([[0.6, 0.9, 0.2]]))[0]
+    width = 0.05 * (gridworld.box.high - gridworld.box.low)
+    distances = []
+    for prior in (None, boirl.NormalPrior(believed, width)):
+        found = boirl.explore(gridworld, evaluations=16, seed=1000, prior=prior)
+        units = gridworld.box.to_unit(found.thetas)
+        distances.append(np.linalg.norm(units - [0.6, 0.9, 0.2], axis=1).mean())
+    assert distances[1] < 0.8 * distances[0]

@@ -79,8 +79,9 @@ class ResolvePosterior(AnalyticAcquisitionFunction):
     So the search goes for what may be the optimum as long as there is such a theta (`x > y`), then
     for nats near the optimum, and for a share of the NLL far away from it. What is known to be
     better than the best is worth having, too: the expected improvement, in nats, is added. No
-    constant is involved. Under noise, `s` is the part of the standard deviation that one more
-    evaluation would remove.
+    constant is involved. A prior over theta is part of the density: `y` is then the distance from
+    the best in `N NLL - log prior`. Under noise, `s` is the part of the standard deviation that one
+    more evaluation would remove.
     """
 
     def __init__(self, surrogate: FittedSurrogate) -> None:
@@ -93,7 +94,7 @@ class ResolvePosterior(AnalyticAcquisitionFunction):
         noise = self.surrogate.noise_variance
         if noise > 0.0:
             sd = sd.square() / (sd.square() + noise).sqrt()
-        x, y = n * sd, n * (mean - self.surrogate.best_nll)
+        x, y = n * sd, self.surrogate.nats_above_best(unit, mean)
         worth: Tensor = _WorstAndImprovement.apply(x.clamp_min(1e-150), y)
         return self.surrogate.feasibility.worth(unit, worth)
 

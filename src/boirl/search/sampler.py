@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
 
@@ -13,6 +14,7 @@ from optuna.samplers import BaseSampler
 from optuna.trial import FrozenTrial, TrialState
 
 from boirl.evaluation import Evaluation
+from boirl.priors import UNIFORM, Prior
 from boirl.problem import Problem
 from boirl.search.acquisitions import ACQUISITIONS, Acquisition, Proposal, random, resolve
 from boirl.search.descent import is_off, quasi_newton_step
@@ -56,6 +58,7 @@ class RewardSampler(BaseSampler):
         seed: Seeds every random choice.
         grow: Gives the surrogate to use after some evaluations, where it changes.
         read: Gives the evaluation of a finished trial; by default what its database knows.
+        prior: What is believed of theta beforehand.
     """
 
     def __init__(
@@ -66,12 +69,14 @@ class RewardSampler(BaseSampler):
         seed: int,
         grow: Grow | None = None,
         read: Callable[[FrozenTrial], Evaluation] | None = None,
+        prior: Prior = UNIFORM,
     ) -> None:
         self.surrogate = surrogate
         self.grow = grow
         self.acquisition = acquisition
         self.initial = initial
         self.seed = seed
+        self.prior = prior
         self.read = read or partial(evaluation_of, box=surrogate.box)
 
     @classmethod
@@ -150,7 +155,7 @@ class RewardSampler(BaseSampler):
             )
         # Two steps down from the same best would be one and the same.
         descent = None if len(pending) else self._descend(done, observed)
-        unit, purpose = descent or self.acquisition(fitted, rng)
+        unit, purpose = descent or self.acquisition(replace(fitted, prior=self.prior), rng)
         theta = self.box.from_unit(unit)
         mean, sd = fitted.posterior(theta[None], observed=True)
         predicted = [float(mean[0]), float(sd[0])]

@@ -112,6 +112,7 @@ class Study:
             settings.seed,
             build_growth(problem, surrogate, settings),
             self.records.read,
+            self.prior,
         )
         self.optuna_study.sampler = self.sampler
         self._owner = Owner()

@@ -14,6 +14,7 @@ from scipy.special import ndtr
 from scipy.stats import norm
 from torch import Tensor
 
+from boirl.priors import UNIFORM, Prior
 from boirl.projections.base import Projection
 from boirl.surrogate.feasibility import Feasibility
 from boirl.surrogate.kernels import KernelSpec
@@ -110,6 +111,7 @@ class FittedSurrogate:
             (NaN where there is none) follow.
         feasibility: Where evaluations succeed at all.
         n_demonstrations: How many demonstrations an NLL is the mean of.
+        prior: What is believed of theta beforehand; the NLL does not depend on it, proposals do.
     """
 
     kernel: KernelSpec
@@ -123,7 +125,23 @@ class FittedSurrogate:
     gradients: FloatArray
     feasibility: Feasibility
     n_demonstrations: int
+    prior: Prior = UNIFORM
     _last_marginals: dict[bytes, Any] = field(default_factory=dict)
+
+    def nats_above_best(self, unit: Tensor, nll: Tensor) -> Tensor:
+        """How far points `n x d` of the unit cube with NLLs `n` are below the best evaluation in
+        the log density of the posterior over rewards, `n`; differentiable."""
+        if self.prior.is_uniform:
+            return self.n_demonstrations * (nll - self.best_nll)
+        low, high = torch.as_tensor(self.box.low), torch.as_tensor(self.box.high)
+        own = self.n_demonstrations * nll - self.prior.log_density(low + (high - low) * unit)
+        return own - self._lowest
+
+    @cached_property
+    def _lowest(self) -> float:
+        """The lowest `N NLL - log prior` of the evaluations."""
+        nats = self.n_demonstrations * self.denoised_nll - self.prior.log_prior(self.thetas)
+        return float(nats.min())
 
     def posterior(
         self, thetas: FloatArray, observed: bool = False
