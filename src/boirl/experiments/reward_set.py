@@ -4,7 +4,7 @@ Each search starts from one theta of high NLL. As it goes on, and at its end, it
 compared with the exact NLL all over the box: the predicted set of rewards within 1 %, within 10 %
 and within what a likelihood-ratio test does not reject; the error and the 95 % intervals of the
 posterior; and the behaviours in the exact 10 % set that an evaluated reward shows. Beside the
-kernels, `rho-rbf` is run with other acquisitions.
+kernels, `rho-matern` is run with other acquisitions.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from boirl.search import explore
 
 SEARCHES: dict[str, dict[str, Any]] = {
     **METHODS,
-    "rho-rbf, log-ei": {"kernel": "rho-rbf", "acquisition": "log-ei"},
+    "rho-matern, log-ei": {"kernel": "rho-matern", "acquisition": "log-ei"},
 }
 EXPERT_TOLERANCE = 1e-3
 """How much of the expert's ESOR the best reward may lack; nothing would make it a matter of luck

@@ -20,6 +20,7 @@ from boirl.search import explore
 from boirl.types import FloatArray
 
 METHODS: dict[str, dict[str, Any]] = {
+    "rho-matern": {"kernel": "rho-matern"},
     "rho-rbf": {"kernel": "rho-rbf"},
     "rbf": {"kernel": "rbf"},
     "matern": {"kernel": "matern"},

@@ -18,6 +18,8 @@ import numpy as np
 import torch
 from botorch.acquisition import AnalyticAcquisitionFunction, LogExpectedImprovement
 from botorch.acquisition.analytic import _log_ei_helper
+from scipy.optimize import minimize
+from scipy.stats import chi2
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
@@ -34,6 +36,9 @@ LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
 LIKELY_UNTIL = 8
 """Evaluations per parameter from which on noisy NLLs say more than the projection alone."""
+
+WORTH = 0.1
+"""Improvement that is worth an evaluation, in tolerances of a likelihood-ratio test."""
 
 MIN_NOVELTY = 0.01
 """A theta that is farther than this share of the box from all evaluations is a new one."""
@@ -163,8 +168,34 @@ def resolve(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
     likely = _likely(surrogate) if early and not surrogate.has_gradients else None
     if likely is not None:
         return likely
+    better = _better(surrogate) if surrogate.has_gradients else None
+    if better is not None:
+        return better
     unit, _ = maximise(ResolvePosterior(surrogate), surrogate.best_unit, rng)
     return Proposal(unit, "resolve")
+
+
+def _better(surrogate: FittedSurrogate) -> Proposal | None:
+    """The lowest expected NLL downhill from the best, where the improvement is worth having.
+
+    What is known to be better teaches nothing of the posterior, yet the best evaluation is part of
+    the answer: it should be within a tenth of the tolerance of a likelihood-ratio test.
+    """
+
+    def loss(unit: FloatArray) -> tuple[float, FloatArray]:
+        leaf = torch.tensor(unit[None], requires_grad=True)
+        mean, _ = surrogate.marginals(leaf)
+        (slopes,) = torch.autograd.grad(mean.sum(), leaf)
+        return n * float(mean.detach()), n * slopes[0].numpy()
+
+    n, dimension = surrogate.n_demonstrations, surrogate.box.dimension
+    bounds = [(0.0, 1.0)] * dimension
+    found = minimize(loss, surrogate.best_unit, jac=True, method="L-BFGS-B", bounds=bounds)
+    at = torch.tensor(found.x[None])
+    with torch.no_grad():
+        log_gain = MarginalLogEI(surrogate)(at.unsqueeze(-2))
+    worth = WORTH * float(chi2.ppf(0.95, dimension)) / (2.0 * n)
+    return Proposal(found.x, "improve") if float(log_gain) > math.log(worth) else None
 
 
 def _likely(surrogate: FittedSurrogate) -> Proposal | None:

@@ -16,6 +16,9 @@ def test_evaluations_grow_with_the_parameters():
     assert {name: method.evaluations(5) for name, method in METHODS.items()} == {
         "search": 70,
         "search-few": 20,
+        "few-rho-rbf": 20,
+        "few-theta": 20,
+        "few-log-ei": 20,
         "random": 70,
         "maxent": 70,
         "pyvbmc": 30,

@@ -101,8 +101,12 @@ def _variational(problem: Problem[Any], evaluations: int, seed: int) -> Answer:
 METHODS: dict[str, Method] = {
     "search": Method(_search, 20, 10),
     "search-few": Method(_search, 10, 2),
+    "few-rho-rbf": Method(partial(_search, kernel="rho-rbf"), 10, 2),
+    "few-theta": Method(partial(_search, kernel="matern", smoothness=2.5), 10, 2),
+    "few-log-ei": Method(partial(_search, acquisition="log-ei"), 10, 2),
     "random": Method(partial(_search, acquisition="random"), 20, 10),
     "maxent": Method(_descents, 20, 10),
     "pyvbmc": Method(_variational, 10, 4),
 }
-"""By the name in tables. `random` evaluates uniformly drawn thetas and models them as a search."""
+"""By the name in tables. Those with `few-` are `search-few` with one part replaced, to see what it
+is worth. `random` evaluates uniformly drawn thetas and models them as a search."""
