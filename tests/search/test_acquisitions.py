@@ -168,3 +168,17 @@ def test_without_gradients_what_the_projection_takes_for_likely_comes_first_once
     assert (proposal.purpose == "likely") == is_new
     with_slopes = surrogate.fit(thetas, nll, gradients=np.ones((3, 2)))
     assert resolve(with_slopes, np.random.default_rng(0)).purpose == "resolve"
+
+
+def test_a_certain_improvement_is_taken_at_once(valley):
+    unit, purpose = resolve(valley, np.random.default_rng(0))
+    assert purpose == "improve"
+    np.testing.assert_allclose(unit, [0.3, 0.6], atol=0.02)
+
+
+def test_at_the_optimum_there_is_nothing_to_improve():
+    thetas = np.concatenate([[[0.3, 0.6]], qmc.Sobol(2, rng=np.random.default_rng(0)).random(8)])
+    nll = 10.0 * ((thetas - [0.3, 0.6]) ** 2).sum(axis=1)
+    surrogate = Surrogate(KERNELS["rbf"], Identity(BOX), BOX, "linear", n_demonstrations=20)
+    fitted = surrogate.fit(thetas, nll, gradients=20.0 * (thetas - [0.3, 0.6]))
+    assert resolve(fitted, np.random.default_rng(0)).purpose == "resolve"

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from boirl.demonstrations import Demonstrations
-from boirl.projections import LogRho, sample_rollouts
+from boirl.projections import Identity, LogRho, sample_rollouts
 from boirl.surrogate.fitting import Surrogate
 from boirl.surrogate.kernels import KERNELS
 
@@ -135,3 +135,23 @@ def test_a_fit_of_the_better_scale_warms_up_the_other_one(exact):
     again = surrogate.fit(thetas, nll, fitted.warm_start, gradients=gradients, draws=1)
     assert again.components[0].scale == fitted.components[0].scale
     assert again.posterior(thetas)[0] == pytest.approx(fitted.posterior(thetas)[0], rel=1e-3)
+
+
+def test_a_wall_far_away_does_not_bend_the_landscape_where_it_matters(gridworld):
+    """Next to a parabola, an NLL that rises by thousands of nats within a hundredth of the box."""
+    box, rng = gridworld.box, np.random.default_rng(0)
+    unit = rng.random((24, 3))
+    unit[-3:, 0] = [0.985, 0.99, 0.995]
+
+    def landscape(u):
+        wall = np.exp(300.0 * (u[:, 0] - 0.97))
+        gradient = 4.0 * (u - 0.5)
+        gradient[:, 0] += 300.0 * wall
+        return 2.0 * ((u - 0.5) ** 2).sum(axis=1) + wall, gradient / (box.high - box.low)
+
+    nll, gradients = landscape(unit)
+    surrogate = Surrogate(KERNELS["matern"], Identity(box), box, n_demonstrations=50)
+    fitted = surrogate.fit(box.from_unit(unit), nll, gradients=gradients)
+    near = 0.5 + 0.15 * (rng.random((50, 3)) - 0.5)
+    error = fitted.posterior(box.from_unit(near))[0] - landscape(near)[0]
+    assert 50 * np.abs(error).mean() < 2.0, "in nats; 100 if all is explained alike"
