@@ -17,7 +17,7 @@ PICTURES = ("landscape", "latent", "convergence")
 
 
 def test_a_run_writes_results_and_pictures_and_resumes(command, boirl_process, tmp_path):
-    arguments = ("run", "gridworld2d", "--kernel", "rho-rbf", "--seed", "1000")
+    arguments = ("run", "gridworld2d", "--kernel", "rho-matern", "--seed", "1000")
     first = boirl_process(
         *arguments, "--storage", "sqlite:///search.db", "--evaluations", "4", cwd=tmp_path
     )

@@ -55,7 +55,7 @@ def test_positive_nlls_are_drawn_on_a_logarithmic_scale(found, values, scale):
 
 def test_the_title_says_what_found_the_best(found):
     title = convergence(found).axes[0].get_title()
-    assert title == f"gridworld2d, search with rho-rbf: best NLL {found.best_nll:.4f}"
+    assert title == f"gridworld2d, search with rho-matern: best NLL {found.best_nll:.4f}"
 
 
 def baseline(found, **returned):

@@ -111,6 +111,8 @@ def test_a_set_that_no_theta_is_in_has_no_measure(on_gridworld):
 
 def test_an_unknown_method_is_named_before_anything_is_run(tmp_path, monkeypatch):
     monkeypatch.setattr(reward_set, "explore", None)
-    with pytest.raises(InvalidInputError, match="there is no method ucb; expected some of rho-rbf"):
+    with pytest.raises(
+        InvalidInputError, match="there is no method ucb; expected some of rho-matern"
+    ):
         gridworld(tmp_path, methods=("rho-rbf", "ucb"))
     assert list(tmp_path.iterdir()) == []

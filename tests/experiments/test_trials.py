@@ -153,7 +153,9 @@ def test_a_timed_search_starts_hard_and_keeps_what_it_did(maze):
 def test_unknown_methods_are_named():
     check_methods(tuple(METHODS))
     check_methods(("own",), ("own", "other"))
-    with pytest.raises(InvalidInputError, match="no method a, b; expected some of rho-rbf; rbf"):
+    with pytest.raises(
+        InvalidInputError, match="no method a, b; expected some of rho-matern; rho-rbf"
+    ):
         check_methods(("b", "rbf", "a"))
 
 

@@ -493,7 +493,7 @@ SEARCH: dict[str, Any] = {
     "n_initial": 4,
     "n_demonstrations": 6,
     "rollouts": "uniform",
-    "seed": 1003,
+    "seed": 1001,
 }
 
 

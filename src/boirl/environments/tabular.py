@@ -252,10 +252,7 @@ class TabularMDP:
 
     @cached_property
     def discounted(self) -> dict[int, Any]:
-        """The discounted dynamics by bytes per number: in double and in single precision.
-
-        Sparse rows, or dense ones where few entries are zero; `(S * A) x S`.
-        """
+        """The discounted dynamics `(S * A) x S`, sparse or dense, by bytes per number: 8 or 4."""
         double = self.gamma * (self.transition if self._dense_rows is None else self._dense_rows)
         return {8: double, 4: double.astype(np.float32)}
 

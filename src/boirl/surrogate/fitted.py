@@ -79,13 +79,8 @@ class Component:
         """The NLL to expect, `n`, if none is below `least`.
 
         `E max(f, least)` for a normal `f`: its mean where that is well known and above, and rising
-        with what is not known.
-
-        Args:
-            unit: Points of the unit cube, `n x d`.
-            projected: What the projection gives there, `n x K`.
-            calibration: Factor on standard deviations.
-            least: The lowest NLL that is plausible.
+        with what is not known. At points `n x d` that are projected to `n x K`, with a factor on
+        standard deviations.
         """
         mean, sd = self.outputs(unit, projected)
         mean, sd = self.output.moments(mean, calibration * sd)
