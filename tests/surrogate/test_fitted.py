@@ -148,22 +148,3 @@ def test_latent_points_are_scaled(fitted, evaluations):
     latent = fitted.latent(evaluations[0])
     assert latent.shape == (12, 5 if fitted.kernel.projected else 3)
     assert np.abs(latent).max() <= 1.1
-
-
-def test_the_expected_nll_is_the_mean_where_that_is_known_and_more_where_it_is_not(
-    gridworld, gridworld_log_rho
-):
-    thetas = gridworld.box.from_unit(np.random.default_rng(0).random((8, 3)))
-    seen = [gridworld.evaluate(theta) for theta in thetas]
-    nll, gradients = np.array([one.nll for one in seen]), np.array([one.gradient for one in seen])
-    surrogate = Surrogate(KERNELS["rho-matern"], gridworld_log_rho, gridworld.box)
-    one = surrogate.fit(thetas, nll, gradients=gradients).components[0]
-    unit = torch.tensor(gridworld.box.to_unit(thetas))
-    projected = gridworld_log_rho.project(torch.tensor(thetas))
-    known = one.expected_nll(unit, projected, 1.0, float(nll.min()) - 100.0)
-    np.testing.assert_allclose(known.numpy(), nll, atol=0.05 * nll.std())
-    # No NLL below the least one is expected, and the less is known the more is.
-    for least in (nll.max() + 1.0, nll.max() + 5.0):
-        assert (one.expected_nll(unit, projected, 1.0, least) >= least).all()
-    wide, narrow = (one.expected_nll(unit, projected, c, float(nll.mean())) for c in (100.0, 1.0))
-    assert (wide >= narrow - 1e-9).all()

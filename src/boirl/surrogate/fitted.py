@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,12 +15,11 @@ from torch import Tensor
 
 from boirl.priors import UNIFORM, Prior
 from boirl.projections.base import Projection
+from boirl.surrogate.component import Component
 from boirl.surrogate.feasibility import Feasibility
 from boirl.surrogate.kernels import KernelSpec
-from boirl.surrogate.latent import LatentSpace
 from boirl.surrogate.noise import NoiseModel
-from boirl.surrogate.process import Process, factorise
-from boirl.surrogate.warping import OutputScale, Scale
+from boirl.surrogate.process import factorise
 from boirl.threads import single_thread
 from boirl.types import Box, FloatArray
 
@@ -37,62 +35,6 @@ BISECTIONS = 50
 """Halvings of an interval of NLLs that find a quantile to double precision."""
 
 Hyperparameters = dict[str, Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Component:
-    """One set of hyperparameters on one scale.
-
-    Attributes:
-        values: Hyperparameters by name, ready for JSON.
-        centre: The output that the standardised output 0 stands for.
-        spread: The difference of outputs that one unit of the standardised ones stands for.
-    """
-
-    process: Process
-    space: LatentSpace
-    output: OutputScale
-    scale: Scale
-    values: dict[str, list[float]]
-    centre: float
-    spread: float
-
-    @property
-    def noise(self) -> float:
-        """Variance of the learned noise of standardised outputs."""
-        return self.values["noise"][0]
-
-    @property
-    def noise_sd(self) -> float:
-        """Standard deviation of the learned noise of outputs."""
-        return math.sqrt(self.noise) * self.spread
-
-    def nll(self, standardised: Tensor) -> Tensor:
-        """The NLLs that standardised outputs stand for."""
-        outputs = self.centre + self.spread * standardised
-        found: Tensor = self.output.back(outputs, outputs)[0]
-        return found
-
-    def expected_nll(
-        self, unit: Tensor, projected: Tensor, calibration: float, least: float
-    ) -> Tensor:
-        """The NLL to expect, `n`, if none is below `least`.
-
-        `E max(f, least)` for a normal `f`: its mean where that is well known and above, and rising
-        with what is not known. At points `n x d` that are projected to `n x K`, with a factor on
-        standard deviations.
-        """
-        mean, sd = self.outputs(unit, projected)
-        mean, sd = self.output.moments(mean, calibration * sd)
-        above = (mean - least) / sd
-        density = torch.exp(-0.5 * above.square()) / math.sqrt(2.0 * math.pi)
-        return least + sd * (density + above * torch.special.ndtr(above))
-
-    def outputs(self, unit: Tensor, projected: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Mean and sd of the output, `n` each; differentiable."""
-        at = self.space.inputs(unit, projected=projected)
-        mean, sd = self.process.marginals(at)
-        return self.centre + self.spread * mean, self.spread * sd
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +153,10 @@ class FittedSurrogate:
                 unit = torch.tensor(self.box.to_unit(thetas))
                 found = [one.outputs(unit, projected) for one in self.components]
             self._last_marginals.clear()
-            self._last_marginals[key] = [(mean.numpy(), sd.numpy()) for mean, sd in found]
+            self._last_marginals[key] = [
+                (mean.numpy(), one.doubted(mean.numpy(), sd.numpy()))
+                for one, (mean, sd) in zip(self.components, found, strict=True)
+            ]
         return self._last_marginals[key]
 
     def marginals(self, unit: Tensor) -> tuple[Tensor, Tensor]:

@@ -11,9 +11,11 @@ from scipy.stats import norm, qmc
 from torch import Tensor
 
 from boirl.projections.base import Projection
+from boirl.surrogate.component import Component
+from boirl.surrogate.doubt import DOUBT, Doubt
 from boirl.surrogate.evidence import Evidence, Laplace, to_vector
 from boirl.surrogate.feasibility import Feasibility
-from boirl.surrogate.fitted import Component, FittedSurrogate
+from boirl.surrogate.fitted import FittedSurrogate
 from boirl.surrogate.kernels import KernelSpec, Prior
 from boirl.surrogate.latent import LatentSpace
 from boirl.surrogate.noise import NoiseModel, check_standard_errors
@@ -44,13 +46,6 @@ NOISE_FLOOR = 1e-9
 
 SLOPE_NOISE = 10.0
 """Noise of slopes, in the unit cube, as a multiple of that of values."""
-
-MATTERING_NATS = 10.0
-DOUBT = Prior("doubt", 1, 0.05**2, 3.0)
-"""Evaluations that are more than so many nats per parameter worse than the best need only be
-explained to a share of what they are worse by, and so do their slopes: a wall far away must not
-bend the landscape where it matters (noise shaping, Acerbi 2020, whose figures these are). Here the
-share is learned, and its square has a prior."""
 
 SLOPE_FLOOR = 1e-6
 """Variance of slopes always assumed, as a share of their mean square."""
@@ -196,16 +191,6 @@ class _Seen:
         best = known[np.argsort(self.nll[known], kind="stable")[:most]]
         return torch.tensor(np.sort(best))
 
-    def _beyond(self) -> FloatArray:
-        """How far each evaluation is beyond what matters: from 0, where it does, to 1, `n`.
-
-        0 for evaluations without a gradient, which have noise of their own.
-        """
-        exact = np.isfinite(self.gradients).all(axis=1)
-        nats = self.surrogate.n_demonstrations * (self.nll - self.nll.min())
-        matter = MATTERING_NATS * self.box.dimension
-        return exact * np.maximum(0.0, 1.0 - matter / np.maximum(nats, matter))
-
     def task(self, scale: Scale) -> _Task:
         """The data on a scale, standardised; made once."""
         if scale not in self._tasks:
@@ -225,15 +210,17 @@ class _Seen:
         spread = spread if spread > 1e-12 * max(1.0, abs(centre)) else 1.0
         noise = NoiseModel(self.nll, self.nll_se, self.unit)
         given = noise.variances(self.unit) * np.square(slopes / spread)
-        beyond = self._beyond()
-        doubt = np.square(beyond * (self.nll - self.nll.min()) * slopes / spread)
+        doubt = Doubt.of(self.nll, self.surrogate.n_demonstrations, self.box.dimension)
+        # Evaluations without a gradient have noise of their own.
+        exact = np.isfinite(self.gradients).all(axis=1)
+        doubted = np.square(exact * doubt.nll(self.nll) * slopes / spread)
         unknown = noise.is_unknown(self.unit).astype(float)
         rise = rise / spread
         floor = SLOPE_FLOOR * float(np.square(rise).mean()) if rise.size else 0.0
-        steep = np.square(beyond[chosen]) * np.square(rise).mean(axis=1)
+        steep = np.square(doubt.beyond(self.nll[chosen])) * np.square(rise).mean(axis=1)
         learned = {"noise": np.concatenate([unknown, np.full(rise.size, SLOPE_NOISE)])}
         if len(chosen):
-            learned["doubt"] = np.concatenate([doubt, np.tile(steep, self.box.dimension)])
+            learned["doubt"] = np.concatenate([doubted, np.tile(steep, self.box.dimension)])
         space = self.surrogate._spaces[scale]
         with torch.no_grad():
             inputs = space.inputs(torch.tensor(self.unit), self.sloped)
@@ -252,7 +239,7 @@ class _Seen:
         log_units = float(units) - len(data.targets) * float(np.log(spread))
         priors = [EXACT_NOISE, DOUBT] if len(chosen) else [UNKNOWN_NOISE]
         evidence = Evidence(self.surrogate.kernel, data, priors)
-        return _Task(evidence, space, output, scale, centre, spread, log_units)
+        return _Task(evidence, space, output, scale, centre, spread, log_units, doubt)
 
     def fitted(
         self, components: list[Component], tried: Sequence[Component] = ()
@@ -284,6 +271,7 @@ class _Task:
         centre: float,
         spread: float,
         log_units: float,
+        doubt: Doubt,
     ) -> None:
         self.evidence = evidence
         self.space = space
@@ -292,6 +280,7 @@ class _Task:
         self.centre = centre
         self.spread = spread
         self.log_units = log_units
+        self.doubt = doubt
 
     def component(self, vector: FloatArray) -> Component:
         """The process with hyperparameters."""
@@ -299,7 +288,14 @@ class _Task:
         process = Process(self.evidence.kernel, self.evidence.data, values)
         plain = {name: value.tolist() for name, value in values.items()}
         return Component(
-            process, self.space, self.output, self.scale, plain, self.centre, self.spread
+            process,
+            self.space,
+            self.output,
+            self.scale,
+            plain,
+            self.centre,
+            self.spread,
+            self.doubt,
         )
 
     def most_probable(self, start: FloatArray | None) -> tuple[float, Component]:
