@@ -51,16 +51,6 @@ def test_the_surroundings_of_the_centre_are_sampled_more_densely():
     assert -near < 0.5 * -far
 
 
-def refuse(*_, **__):
-    raise AssertionError("climbed")
-
-
-def test_poor_samples_are_not_climbed_from(monkeypatch):
-    monkeypatch.setattr("boirl.maximise.fmin_l_bfgs_b_batched", refuse)
-    _, value = maximise(bowl((0.5, 0.5)), CENTRE, rng(), worth=10.0)
-    assert 0.99 < value <= 1.0
-
-
 def test_a_function_without_slopes_is_sampled():
     unit, value = maximise(lambda X: bowl((0.3, 0.6))(X).detach(), CENTRE, rng())
     np.testing.assert_allclose(unit, [0.3, 0.6], atol=0.05)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import partial
 
@@ -27,29 +26,23 @@ SAMPLES_AT_ONCE = 512
 STARTS, GRADIENT_STEPS, LINE_SEARCH_STEPS = 16, 30, 3
 """Climbs, and how long each may take: valleys of several parameters are narrow and bent."""
 
-CLIMB_MARGIN = 1.0
-"""How far below what is worth having the best of a sample is not climbed from."""
-
 
 def maximise(
     function: Callable[[Tensor], Tensor],
     centre: FloatArray,
     rng: np.random.Generator,
-    worth: float = -math.inf,
 ) -> tuple[FloatArray, float]:
     """The best point of the unit cube, `d`, and its value, by gradients from many starts.
 
     A Sobol sample and a cloud around the centre are ranked without gradients. L-BFGS then climbs
-    from the best of them, and from some of the others in case all lie on one hill. Where even the
-    best of the sample is far below `worth`, or the function has no gradient, the best of the
-    sample is returned.
+    from the best of them, and from some of the others in case all lie on one hill. Where the
+    function has no gradient, the best of the sample is returned.
 
     Args:
         function: From points `n x 1 x d` to values `n`, differentiable, as BoTorch's acquisition
             functions are.
         centre: Where to look more closely, in the unit cube, `d`.
         rng: All randomness comes from here.
-        worth: What the value must come near to be worth climbing for.
     """
     dimension = len(centre)
     spread = qmc.Sobol(dimension, rng=rng).random(RAW_SAMPLES)
@@ -61,8 +54,6 @@ def maximise(
         raw_values = torch.cat([function(part) for part in raw.split(SAMPLES_AT_ONCE)])
     ranking = raw_values.argsort(descending=True, stable=True)
     best_raw = raw[ranking[0], 0].numpy(), float(raw_values[ranking[0]])
-    if best_raw[1] < worth - CLIMB_MARGIN:
-        return best_raw
     others = STARTS // 2 + rng.permutation(len(raw) - STARTS // 2)[: STARTS // 2]
     starts = torch.cat([ranking[: STARTS // 2], ranking[torch.tensor(others)]])
     units, losses, _ = fmin_l_bfgs_b_batched(

@@ -26,7 +26,6 @@ def test_its_range_is_the_box():
 def test_it_has_no_opinion_and_no_compression():
     identity = Identity(BOX)
     assert identity.likeliest(BOX) is None
-    assert identity.calls_for_compression(identity.range_over(BOX)) == 0.0
     latent = torch.tensor([[0.5, 3.0]])
     assert identity.compress(latent) is latent
     assert not identity.is_saturated(BOX)

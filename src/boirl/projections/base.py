@@ -69,13 +69,6 @@ class Projection(InputTransform):
         """
         return latent
 
-    def calls_for_compression(self, latent_range: Tensor) -> float:
-        """1 where the range `2 x K` over the box is so wide that it had better be compressed.
-
-        -1 where it is not; 0 where the range says nothing.
-        """
-        return 0.0
-
     def likeliest(self, box: Box) -> FloatArray | None:
         """The theta that is the most likely by what it projects, in the unit cube, `d`.
 

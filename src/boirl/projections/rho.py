@@ -31,9 +31,6 @@ COMPARED_AT_ONCE = 500_000
 NATS = 10.0
 """Log-probabilities that are closer to 0 than this are hardly compressed."""
 
-FAR = 10.0
-"""Log-probabilities that range over this many times as much call for compression."""
-
 
 class LogRho(Projection):
     """`log rho_k(theta)` for `K` demonstrations.
@@ -142,10 +139,6 @@ class LogRho(Projection):
         """`-log(c - log rho)`: a thousand nats are not worth a hundred times as much as ten."""
         return -torch.log(NATS - latent)
 
-    def calls_for_compression(self, latent_range: Tensor) -> float:
-        low, high = latent_range
-        return 1.0 if float((high - low).median()) > FAR * NATS else -1.0
-
 
 class Rho(LogRho):
     """`rho_k(theta)` itself, as in the text of the paper."""
@@ -157,9 +150,6 @@ class Rho(LogRho):
 
     def compress(self, latent: Tensor) -> Tensor:
         return latent
-
-    def calls_for_compression(self, latent_range: Tensor) -> float:
-        return 0.0
 
 
 class Returns:
