@@ -35,7 +35,7 @@ def test_a_projection_that_sees_nothing_warns_and_says_what_to_do(random_problem
     problem = random_problem(0, reward=reward)
     rollouts = sample_rollouts(problem, problem.demonstrations, 3, np.random.default_rng(0))
     flat = LogRho(problem, problem.demonstrations, rollouts)
-    with pytest.warns(SaturationWarning, match=r"5 of its 5 .*Use rollouts='solved'"):
+    with pytest.warns(SaturationWarning, match=r"over 100% of the box .*Use rollouts='solved'"):
         assert flat.warn_if_saturated(problem.box)
 
 
@@ -43,10 +43,29 @@ def test_gridworld_is_not_saturated(gridworld, gridworld_log_rho):
     assert not gridworld_log_rho.warn_if_saturated(gridworld.box)
 
 
-@pytest.mark.parametrize(("weights", "saturated"), [([1.0, 0.0], False), ([1.0, 0.0, 0.0], True)])
-def test_most_coordinates_must_be_flat(weights, saturated):
-    if saturated:
-        with pytest.warns(SaturationWarning, match="2 of its 3"):
-            assert Weighted(weights).warn_if_saturated(BOX)
+class Slab(Projection):
+    """Tells rewards apart in a corner of the box alone, however far apart they are there."""
+
+    dimension = 1
+
+    def __init__(self, share):
+        super().__init__()
+        self.edge = BOX.low[0] + share * (BOX.high[0] - BOX.low[0])
+
+    def project(self, theta):
+        return -1000.0 * (theta[..., :1] - self.edge).clamp_min(0.0)
+
+
+@pytest.mark.parametrize("share", [0.95, 0.6, 0.4, 0.0])
+def test_it_is_the_share_of_the_box_that_counts(share):
+    slab = Slab(share)
+    assert slab.blind_share(BOX) == pytest.approx(share if share > 0.5 else 0.0, abs=0.01)
+    if share > 0.5:
+        with pytest.warns(SaturationWarning, match=f"over {share:.0%} of the box"):
+            assert slab.warn_if_saturated(BOX)
     else:
-        assert not Weighted(weights).warn_if_saturated(BOX)
+        assert not slab.warn_if_saturated(BOX)
+
+
+def test_one_coordinate_that_sees_is_enough():
+    assert not Weighted([1.0, 0.0, 0.0]).is_saturated(BOX)

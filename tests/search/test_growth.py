@@ -13,13 +13,13 @@ from boirl.projections import LogRho
 from boirl.search.growth import (
     ROLLOUTS_IF_SATURATED,
     ROLLOUTS_PER_POLICY,
-    STAGES,
     GrowingRollouts,
     build_growth,
 )
 from boirl.search.sampler import FIT
 from boirl.search.settings import SearchSettings
 from boirl.search.study import Study
+from boirl.surrogate import Surrogate
 from tests.problem.learned import build, trained
 
 
@@ -51,10 +51,12 @@ def no_solver(monkeypatch):
     monkeypatch.setattr(TabularSolver, "solve_batch", refuse)
 
 
-@pytest.mark.parametrize("count", [0, 1, 3, 5, 9])
-def test_the_policies_of_the_first_evaluations_join_in_stages(problem, start, evaluations, count):
-    grown = GrowingRollouts(problem, start, seed=7, n_rollouts=2)(evaluations[:count])
-    used = max((size for size in STAGES if size <= count), default=0)
+@pytest.mark.parametrize(("count", "used"), [(0, 0), (1, 1), (3, 2), (5, 4), (9, 8), (40, 16)])
+def test_the_policies_of_the_first_evaluations_join_in_stages(
+    problem, start, evaluations, count, used
+):
+    more = (evaluations * 5)[:count]
+    grown = GrowingRollouts(problem, start, seed=7, n_rollouts=2)(more)
     assert [len(one) for one in grown.projection.rollouts] == [3 + 2 * used] * 5
     assert (grown is start) == (used == 0)
     assert grown.projection.compares_policies == (used > 0)
@@ -120,7 +122,8 @@ def growth_of(problem, **options):
 
 
 def test_roll_outs_grow_where_they_are_asked_to(problem):
-    assert growth_of(problem) is None
+    assert not growth_of(problem).always
+    assert growth_of(problem, rollouts="solved").always
     assert growth_of(problem, rollouts="uniform") is None
     assert growth_of(problem, rollouts="solved", kernel="rbf") is None
     assert growth_of(problem, rollouts="solved").n_rollouts == ROLLOUTS_PER_POLICY
@@ -129,15 +132,36 @@ def test_roll_outs_grow_where_they_are_asked_to(problem):
 
 
 def test_roll_outs_grow_where_policies_are_learned():
-    assert isinstance(growth_of(build()), GrowingRollouts)
+    assert growth_of(build()).always
     assert growth_of(build(), rollouts="uniform") is None
 
 
-@pytest.mark.parametrize(("count", "grows"), [(7, False), (8, True)])
-def test_roll_outs_grow_where_there_are_many_parameters(random_problem, count, grows):
-    features = np.random.default_rng(1000).normal(size=(4, count))
-    reward = boirl.LinearReward(features, {f"w{k}": (-1.0, 1.0) for k in range(count)})
-    assert (growth_of(random_problem(1000, reward=reward)) is not None) == grows
+@pytest.mark.parametrize("better", ["with", "without"])
+def test_the_evidence_decides_whether_roll_outs_join(
+    problem, start, evaluations, monkeypatch, better
+):
+    grow = GrowingRollouts(problem, start, seed=7, always=False)
+    assert grow(evaluations[:1]) is start, "one evaluation is evidence of nothing"
+    monkeypatch.setattr(
+        Surrogate, "log_evidence", lambda one, _: float((one is start) == (better == "without"))
+    )
+    assert (grow(evaluations[:4]) is start) == (better == "without")
+
+
+def test_roll_outs_that_say_nothing_are_given_up():
+    """Of uniform behaviour, on a line where only the demonstrator ever reaches the end."""
+    states = np.arange(30)
+    next_states = np.stack([np.maximum(states - 1, 0), np.minimum(states + 1, 29)], axis=1)
+    mdp = boirl.TabularMDP.from_next_states(next_states, gamma=0.99)
+    features = np.stack([states == 29, (states > 20) & (states < 29)], axis=1).astype(float)
+    reward = boirl.LinearReward(features, {"end": (0.0, 5.0), "before": (-5.0, 5.0)})
+    blank = boirl.TabularProblem(mdp, reward)
+    shown = blank.demonstrate((3.0, 1.0), 20, seed=1000, horizon=60)
+    problem = boirl.TabularProblem(mdp, reward, shown)
+    growth = growth_of(problem)
+    rng = np.random.default_rng(1000)
+    seen = [problem.evaluate(theta) for theta in problem.box.from_unit(rng.random((16, 2)))]
+    assert len(growth(seen).projection.rollouts[0]) > len(growth.start.projection.rollouts[0])
 
 
 def stuck():
@@ -154,13 +178,6 @@ def test_saturated_roll_outs_are_warned_of_and_the_search_proceeds():
     assert np.isfinite(found.nll).all()
 
 
-def test_policies_that_do_not_help_are_warned_of():
-    problem = stuck()
-    assert growth_of(problem).n_rollouts == ROLLOUTS_IF_SATURATED
-    with pytest.warns(SaturationWarning, match="policies="):
-        boirl.explore(problem, evaluations=5)
-
-
 def fits(problem, evaluations=13):
     """Numbers of the trials that fitted hyperparameters, and what those fits were of."""
     study = Study(problem, seed=1001, rollouts="solved", n_initial=1)
@@ -171,14 +188,14 @@ def fits(problem, evaluations=13):
 
 @pytest.mark.parametrize("grows", [True, False])
 def test_hyperparameters_are_refitted_when_the_projection_has_grown(problem, monkeypatch, grows):
-    monkeypatch.setattr("boirl.search.growth.STAGES", (4, 12) if grows else (4,))
-    found = fits(problem)
-    assert set(found) >= {*range(1, 10), 11}
-    # One more evaluation than at the last fit is no reason for another one; roll-outs are.
-    assert (12 in found) == grows
-    assert found[11]["projection"] == found[4]["projection"] != found[3]["projection"]
+    monkeypatch.setattr("boirl.search.growth.MOST_POLICIES", 16 if grows else 8)
+    found = fits(problem, 17)
+    assert set(found) >= {*range(1, 10), 14}
+    # Few more evaluations than at the last fit are no reason for another one; roll-outs are.
+    assert (16 in found) == grows
+    assert found[14]["projection"] == found[8]["projection"] != found[7]["projection"]
     if grows:
-        assert found[12]["projection"] != found[11]["projection"]
+        assert found[16]["projection"] != found[14]["projection"]
 
 
 def test_saturated_roll_outs_grow_from_evaluated_rewards(tmp_path):
@@ -204,6 +221,6 @@ def test_saturated_roll_outs_grow_from_evaluated_rewards(tmp_path):
 
 
 def test_gridworld_needs_no_growth_but_may_have_it(gridworld):
-    assert Study(gridworld).sampler.grow is None
+    assert not growth_of(gridworld, rollouts="auto").start.projection.is_saturated(gridworld.box)
     found = boirl.explore(gridworld, evaluations=6, rollouts="solved")
     assert len(found.surrogate.projection.rollouts[0]) == 5 + 4 * ROLLOUTS_PER_POLICY

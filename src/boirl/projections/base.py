@@ -14,8 +14,12 @@ from torch.quasirandom import SobolEngine
 from boirl.errors import InvalidInputError, SaturationWarning
 from boirl.types import Box, FloatArray
 
-RANGE_POINTS = 1024
-SATURATED_RANGE = 1e-6
+BOX_POINTS = 1024
+"""Of a Sobol sequence, that stand for the box."""
+
+SAME_NATS = 0.05
+"""Rewards between which all log-probabilities of a projection together differ by less look alike to
+it: no odds change by more than one in twenty."""
 
 PROJECTED_AT_ONCE = 2048
 """Thetas that are projected at once, for the memory that many roll-outs take."""
@@ -81,16 +85,8 @@ class Projection(InputTransform):
         return ""
 
     def range_over(self, box: Box) -> Tensor:
-        """Smallest and largest value of each coordinate over the box, `2 x K`.
-
-        Measured on a fixed Sobol sequence and the corners of the diagonal, so that it is the
-        same for every run on the same problem.
-        """
-        unit = SobolEngine(box.dimension, scramble=False).draw(RANGE_POINTS, dtype=torch.float64)
-        unit = torch.cat([unit, torch.ones(1, box.dimension, dtype=torch.float64)])
-        low, high = torch.tensor(box.low), torch.tensor(box.high)
-        with torch.no_grad():
-            latent = self.project(low + (high - low) * unit)
+        """Smallest and largest value of each coordinate over the box, `2 x K`."""
+        latent = self._over(box)
         if not torch.isfinite(latent).all():
             raise InvalidInputError(
                 "the projection is not finite all over the box of rewards; check that the reward "
@@ -98,25 +94,33 @@ class Projection(InputTransform):
             )
         return torch.stack([latent.min(dim=0).values, latent.max(dim=0).values])
 
-    def is_saturated(self, box: Box) -> bool:
-        """Whether most coordinates hardly change over the box."""
-        return 2 * self._flat_coordinates(box) > self.dimension
+    def blind_share(self, box: Box) -> float:
+        """The share of the box over which rewards look alike: like the median one."""
+        latent = self._over(box)
+        distances = (latent - latent.median(dim=0).values).abs().sum(dim=1)
+        return float((distances < SAME_NATS).double().mean())
 
-    def _flat_coordinates(self, box: Box) -> int:
-        low, high = self.range_over(box)
-        return int(((high - low) <= SATURATED_RANGE).sum())
+    def is_saturated(self, box: Box) -> bool:
+        """Whether rewards look alike over most of the box."""
+        return self.blind_share(box) > 0.5
 
     def warn_if_saturated(self, box: Box) -> bool:
-        """Warn, and return True, where most coordinates hardly change over the box."""
+        """Warn, and return True, where rewards look alike over most of the box."""
         saturated = self.is_saturated(box)
         if saturated:
-            flat = self._flat_coordinates(box)
             warnings.warn(
-                f"the projection is saturated: {flat} of its {self.dimension} coordinates are the "
-                "same for all rewards, because the roll-outs are all much worse, or much better, "
-                "than the demonstrations. Use rollouts='solved', or roll-outs of better policies: "
-                "rollout_policies=[problem.policy(theta), ...]",
+                f"the projection is saturated: over {self.blind_share(box):.0%} of the box all "
+                "rewards look alike to it, because the roll-outs are all much worse, or much "
+                "better, than the demonstrations. Use rollouts='solved', or roll-outs of better "
+                "policies: rollout_policies=[problem.policy(theta), ...]",
                 SaturationWarning,
                 stacklevel=5,
             )
         return saturated
+
+    def _over(self, box: Box) -> Tensor:
+        """The projection at a fixed Sobol sequence and the far corner of the diagonal, so that it
+        is the same for every run on the same problem."""
+        unit = SobolEngine(box.dimension, scramble=False).draw(BOX_POINTS, dtype=torch.float64)
+        unit = torch.cat([unit, torch.ones(1, box.dimension, dtype=torch.float64)])
+        return self.project_many(torch.tensor(box.low) + torch.tensor(box.high - box.low) * unit)

@@ -9,9 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from scipy.spatial.distance import cdist
-from scipy.stats import chi2, qmc
+from scipy.stats import chi2
 
 from boirl.projections import Identity
 from boirl.results.findings import Finding, Health
@@ -74,20 +73,15 @@ def check_unsearched(found: RewardSet, samples: FloatArray) -> Finding:
 
 
 def check_projection(found: RewardSet, doubtful: bool) -> Finding | None:
-    """Over which share of the box the projection is blind.
+    """Over which share of the box rewards look alike to the projection.
 
-    It is where the demonstrations beat their roll-outs so clearly that the chance of any of them
-    to lose is below one in twenty. Blind over half of the box, a projection is no help; that needs
-    attention if the surrogate did not make up for it.
+    Blind over half of the box, a projection is no help; that needs attention if the surrogate did
+    not make up for it.
     """
     projection = found.surrogate.projection
-    if isinstance(projection, Identity) or projection.name == "rho":
+    if isinstance(projection, Identity):
         return None
-    box = found.problem.box
-    unit = qmc.Sobol(box.dimension, rng=np.random.default_rng(0)).random(BOX_POINTS)
-    with torch.no_grad():
-        log_rho = projection.project_many(torch.tensor(box.from_unit(unit)))
-    share = float((-log_rho.sum(dim=1) < ONE_IN_TWENTY).double().mean())
+    share = projection.blind_share(found.problem.box)
     text = f"the projection is blind over {share:.0%} of the box"
     blind = share > HALF and doubtful
     if blind:

@@ -3,7 +3,7 @@
 Where uniformly random behaviour is far worse than the demonstrations, roll-outs of it distinguish
 no two rewards. The policies of rewards already evaluated are better to compare with: as the search
 goes on, roll-outs of the first of them join those of the uniform policy, and the projection is
-built again.
+built again. Whether the NLL is explained better with them than without, the evidence says.
 """
 
 from __future__ import annotations
@@ -18,21 +18,15 @@ from boirl.evaluation import Evaluation
 from boirl.problem import Problem
 from boirl.projections import LogRho, sample_rollouts
 from boirl.search.settings import SearchSettings
-from boirl.surrogate import Surrogate
+from boirl.surrogate import Observations, Surrogate
 
-STAGES = (1, 2, 4, 8, 12, 20)
-"""Numbers of evaluations at which the projection is built again, with the policies of all of them.
-"""
-
-ENOUGH_POLICIES = 4
-"""Where as many do not help, a warning says so."""
+MOST_POLICIES = 16
+"""Whose roll-outs join the projection, which is built again whenever their number has doubled: each
+makes it slower."""
 
 ROLLOUTS_PER_POLICY, ROLLOUTS_IF_SATURATED = 2, 10
-"""For each demonstration. Each makes a projection slower; where those of the uniform policy say
-nothing, there is nothing else to go by."""
-
-MANY_PARAMETERS = 8
-"""From so many parameters on, the policies of evaluated rewards join the projection."""
+"""For each demonstration; more where those of the uniform policy say nothing and there is nothing
+else to go by."""
 
 POLICY_STREAM = 3
 
@@ -45,6 +39,7 @@ class GrowingRollouts:
         start: The surrogate on roll-outs of the uniform policy.
         seed: Seeds the roll-outs.
         n_rollouts: Roll-outs of each policy for each demonstration.
+        always: Whether the projection grows even where the evidence is against it.
     """
 
     def __init__(
@@ -53,22 +48,39 @@ class GrowingRollouts:
         start: Surrogate,
         seed: int,
         n_rollouts: int = ROLLOUTS_PER_POLICY,
+        always: bool = True,
     ) -> None:
         self.problem = problem
         self.start = start
         self.seed = seed
         self.n_rollouts = n_rollouts
+        self.always = always
         self._latest: tuple[tuple[tuple[float, ...], ...], Surrogate] = ((), start)
         self._drawn: dict[tuple[int, tuple[float, ...]], list[Demonstrations]] = {}
 
     def __call__(self, evaluations: Sequence[Evaluation]) -> Surrogate:
         """The surrogate that evaluations, in their order, call for."""
         succeeded = [evaluation for evaluation in evaluations if evaluation.ok]
-        used = succeeded[: max((size for size in STAGES if size <= len(succeeded)), default=0)]
+        stage = min(2 ** (len(succeeded).bit_length() - 1), MOST_POLICIES) if succeeded else 0
+        used = succeeded[:stage]
         thetas = tuple(evaluation.theta for evaluation in used)
         if self._latest[0] != thetas:
-            self._latest = (thetas, self._build(used) if used else self.start)
+            self._latest = (thetas, self._choose(used) if used else self.start)
         return self._latest[1]
+
+    def _choose(self, evaluations: Sequence[Evaluation]) -> Surrogate:
+        """The surrogate with roll-outs of these evaluations, or the first one.
+
+        A single evaluation is evidence of nothing: there it is the share of the box that counts
+        over which the first projection is blind.
+        """
+        grown = self._build(evaluations)
+        if self.always:
+            return grown
+        if len(evaluations) == 1:
+            return grown if self.start.projection.is_saturated(self.problem.box) else self.start
+        seen = Observations.of(evaluations)
+        return max((self.start, grown), key=lambda one: one.log_evidence(seen))
 
     def _build(self, evaluations: Sequence[Evaluation]) -> Surrogate:
         projection = self.start.projection
@@ -86,8 +98,6 @@ class GrowingRollouts:
             projection.reward,
             compares_policies=True,
         )
-        if len(evaluations) >= ENOUGH_POLICIES:
-            grown.warn_if_saturated(self.problem.box)
         start = self.start
         return Surrogate(start.kernel, grown, start.box, start.scale, start.n_demonstrations)
 
@@ -120,14 +130,15 @@ def build_growth(
     """What makes the projection of a search grow, where it is to."""
     if not surrogate.kernel.projected:
         return None
-    wanted = settings.rollouts
-    if wanted == "auto" and (problem.is_model_free or problem.box.dimension >= MANY_PARAMETERS):
-        wanted = "solved"
-    projection = surrogate.projection
-    # Roll-outs that will be joined by better ones are not worth a warning.
-    check = projection.warn_if_saturated if wanted == "uniform" else projection.is_saturated
-    saturated = check(problem.box)
-    if wanted == "uniform" or (wanted == "auto" and not saturated):
+    projection, wanted = surrogate.projection, settings.rollouts
+    if wanted == "uniform":
+        projection.warn_if_saturated(problem.box)
         return None
-    n_rollouts = ROLLOUTS_IF_SATURATED if saturated else ROLLOUTS_PER_POLICY
-    return GrowingRollouts(problem, surrogate, settings.seed, n_rollouts)
+    saturated = projection.is_saturated(problem.box)
+    return GrowingRollouts(
+        problem,
+        surrogate,
+        settings.seed,
+        ROLLOUTS_IF_SATURATED if saturated else ROLLOUTS_PER_POLICY,
+        always=wanted == "solved" or problem.is_model_free,
+    )

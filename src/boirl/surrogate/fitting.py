@@ -13,13 +13,15 @@ from torch import Tensor
 from boirl.projections.base import Projection
 from boirl.surrogate.component import Component
 from boirl.surrogate.doubt import DOUBT, Doubt
-from boirl.surrogate.evidence import Evidence, Laplace, to_vector
+from boirl.surrogate.evidence import Evidence, to_vector
 from boirl.surrogate.feasibility import Feasibility
 from boirl.surrogate.fitted import FittedSurrogate
 from boirl.surrogate.kernels import KernelSpec, Prior
 from boirl.surrogate.latent import LatentSpace
 from boirl.surrogate.noise import NoiseModel, check_standard_errors
-from boirl.surrogate.process import Data, Process
+from boirl.surrogate.observations import Observations
+from boirl.surrogate.process import Data
+from boirl.surrogate.tasks import Task
 from boirl.surrogate.warping import SCALES, OutputScale, Scale
 from boirl.threads import single_thread
 from boirl.types import Box, FloatArray
@@ -27,9 +29,6 @@ from boirl.types import Box, FloatArray
 MAX_ROWS = 600
 """Values and slopes that a process is conditioned on, as time goes with the cube of their number.
 Beyond, the gradients of the worst evaluations are left out, never a value."""
-
-COLD_FIT_STEPS, WARM_FIT_STEPS = 60, 15
-"""Steps of L-BFGS: until nothing changes, or as many as an evaluation more may call for."""
 
 TRIED_DRAWS, KEPT_DRAWS = 32, 6
 """Hyperparameters that are drawn, and that are kept by importance: a handful that spread as far as
@@ -136,13 +135,13 @@ class Surrogate:
         if len(nll) < 2:
             # A single NLL says nothing of their spread, which a slope would be measured by.
             return self.build(thetas, nll, None, nll_se, None, failed)
-        tasks = [seen.task(scale) for scale in (SCALES if self.scale == "auto" else (self.scale,))]
+        tasks = [seen.task(scale) for scale in self._scales]
         with single_thread():
             if draws == 1:
-                tried = [task.most_probable(_centre_of(warm_start, task)) for task in tasks]
+                tried = [task.most_probable(task.centre_of(warm_start)) for task in tasks]
                 best = max(tried, key=lambda one: one[0])[1]
                 return seen.fitted([best], [component for _, component in tried])
-            found = [task.laplace(_centre_of(warm_start, task)) for task in tasks]
+            found = [task.laplace(task.centre_of(warm_start)) for task in tasks]
             logs = np.array(
                 [one.log_evidence + task.log_units for one, task in zip(found, tasks, strict=True)]
             )
@@ -154,6 +153,17 @@ class Surrogate:
                     vectors = laplace.draws(task.evidence, _noise(task.evidence.size), count)
                     components += [task.component(vector) for vector in vectors]
         return seen.fitted(components)
+
+    def log_evidence(self, seen: Observations) -> float:
+        """Log probability of evaluations and of the hyperparameters that make them most probable,
+        to compare surrogates by that have as many of them."""
+        data = _Seen(self, seen.thetas, seen.nll, seen.nll_se, seen.gradients, None)
+        with single_thread():
+            return max(data.task(scale).log_evidence() for scale in self._scales)
+
+    @property
+    def _scales(self) -> tuple[Scale, ...]:
+        return SCALES if self.scale == "auto" else (self.scale,)
 
     @property
     def _first_scale(self) -> Scale:
@@ -182,7 +192,7 @@ class _Seen:
         self.failed = np.empty((0, thetas.shape[1])) if failed is None else failed
         self.unit = self.box.to_unit(thetas)
         self.sloped = self._sloped()
-        self._tasks: dict[Scale, _Task] = {}
+        self._tasks: dict[Scale, Task] = {}
 
     def _sloped(self) -> Tensor:
         """Numbers of the evaluations whose gradients are used: the best ones, if not all."""
@@ -191,13 +201,13 @@ class _Seen:
         best = known[np.argsort(self.nll[known], kind="stable")[:most]]
         return torch.tensor(np.sort(best))
 
-    def task(self, scale: Scale) -> _Task:
+    def task(self, scale: Scale) -> Task:
         """The data on a scale, standardised; made once."""
         if scale not in self._tasks:
             self._tasks[scale] = self._task(scale)
         return self._tasks[scale]
 
-    def _task(self, scale: Scale) -> _Task:
+    def _task(self, scale: Scale) -> Task:
         output = OutputScale.of(scale, self.nll)
         outputs = output.forward(self.nll)
         slopes = np.exp(output.log_slopes(self.nll))
@@ -239,7 +249,7 @@ class _Seen:
         log_units = float(units) - len(data.targets) * float(np.log(spread))
         priors = [EXACT_NOISE, DOUBT] if len(chosen) else [UNKNOWN_NOISE]
         evidence = Evidence(self.surrogate.kernel, data, priors)
-        return _Task(evidence, space, output, scale, centre, spread, log_units, doubt)
+        return Task(evidence, space, output, scale, centre, spread, log_units, doubt)
 
     def fitted(
         self, components: list[Component], tried: Sequence[Component] = ()
@@ -257,79 +267,6 @@ class _Seen:
             feasibility=Feasibility(self.unit, self.box.to_unit(self.failed)),
             n_demonstrations=self.surrogate.n_demonstrations,
         )
-
-
-class _Task:
-    """The data on one scale, and what to make of hyperparameters for it."""
-
-    def __init__(
-        self,
-        evidence: Evidence,
-        space: LatentSpace,
-        output: OutputScale,
-        scale: Scale,
-        centre: float,
-        spread: float,
-        log_units: float,
-        doubt: Doubt,
-    ) -> None:
-        self.evidence = evidence
-        self.space = space
-        self.output = output
-        self.scale = scale
-        self.centre = centre
-        self.spread = spread
-        self.log_units = log_units
-        self.doubt = doubt
-
-    def component(self, vector: FloatArray) -> Component:
-        """The process with hyperparameters."""
-        values = self.evidence.values(torch.as_tensor(vector))
-        process = Process(self.evidence.kernel, self.evidence.data, values)
-        plain = {name: value.tolist() for name, value in values.items()}
-        return Component(
-            process,
-            self.space,
-            self.output,
-            self.scale,
-            plain,
-            self.centre,
-            self.spread,
-            self.doubt,
-        )
-
-    def most_probable(self, start: FloatArray | None) -> tuple[float, Component]:
-        best = self._maximise(start)
-        return self.evidence.log_probability(best) + self.log_units, self.component(best)
-
-    def laplace(self, start: FloatArray | None) -> Laplace:
-        """The Gaussian around the most probable hyperparameters."""
-        return Laplace.around(self.evidence, self._maximise(start))
-
-    def _maximise(self, start: FloatArray | None) -> FloatArray:
-        """The most probable hyperparameters, from a start or from several.
-
-        A landscape with a steep wall may be explained by short lengthscales of theta or of the
-        projection, and the probability has a maximum for each.
-        """
-        evidence = self.evidence
-        if start is not None:
-            return evidence.maximise(start, WARM_FIT_STEPS)
-        starts = [np.zeros(evidence.size), *evidence.short_lengthscales()]
-        found = [evidence.maximise(one, COLD_FIT_STEPS) for one in starts]
-        return max(found, key=evidence.log_probability)
-
-
-def _centre_of(warm_start: Mapping[str, Any] | None, task: _Task) -> FloatArray | None:
-    """The middle of the hyperparameters of an earlier fit on this scale; None without one."""
-    earlier = [] if warm_start is None else warm_start["components"]
-    vectors = [
-        to_vector(task.evidence.priors, one["values"])
-        for one in earlier
-        if one["scale"] == task.scale
-    ]
-    found = [vector for vector in vectors if vector is not None]
-    return np.mean(found, axis=0) if found else None
 
 
 def _counts(shares: FloatArray, n: int) -> list[int]:

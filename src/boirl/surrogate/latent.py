@@ -8,11 +8,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from boirl.projections.base import SATURATED_RANGE, Projection
+from boirl.projections.base import Projection
 from boirl.surrogate.pairs import Points
 from boirl.surrogate.process import Inputs
 from boirl.surrogate.warping import Scale
 from boirl.types import Box
+
+FLAT = 1e-6
+"""A coordinate of the projection that ranges over less may differ by rounding alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +37,7 @@ class LatentSpace:
         compressed = projection.compress(latent_range) if scale == "log" else latent_range
         low, high = compressed
         # The rounding of flat coordinates must not be blown up.
-        width = torch.where(high - low <= SATURATED_RANGE, 1.0, high - low)
+        width = torch.where(high - low <= FLAT, 1.0, high - low)
         return cls(projection, box, scale, low, width * projection.dimension**0.5)
 
     def __call__(self, unit: Tensor) -> Tensor:

@@ -1,0 +1,97 @@
+"""Hyperparameters for evaluations on one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from boirl.surrogate.component import Component
+from boirl.surrogate.doubt import Doubt
+from boirl.surrogate.evidence import Evidence, Laplace, to_vector
+from boirl.surrogate.latent import LatentSpace
+from boirl.surrogate.process import Process
+from boirl.surrogate.warping import OutputScale, Scale
+from boirl.types import FloatArray
+
+COLD_FIT_STEPS, WARM_FIT_STEPS = 60, 15
+"""Steps of L-BFGS: until nothing changes, or as many as an evaluation more may call for."""
+
+
+class Task:
+    """The data on one scale, and what to make of hyperparameters for it."""
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        space: LatentSpace,
+        output: OutputScale,
+        scale: Scale,
+        centre: float,
+        spread: float,
+        log_units: float,
+        doubt: Doubt,
+    ) -> None:
+        self.evidence = evidence
+        self.space = space
+        self.output = output
+        self.scale = scale
+        self.centre = centre
+        self.spread = spread
+        self.log_units = log_units
+        self.doubt = doubt
+
+    def component(self, vector: FloatArray) -> Component:
+        """The process with hyperparameters."""
+        values = self.evidence.values(torch.as_tensor(vector))
+        process = Process(self.evidence.kernel, self.evidence.data, values)
+        plain = {name: value.tolist() for name, value in values.items()}
+        return Component(
+            process,
+            self.space,
+            self.output,
+            self.scale,
+            plain,
+            self.centre,
+            self.spread,
+            self.doubt,
+        )
+
+    def most_probable(self, start: FloatArray | None) -> tuple[float, Component]:
+        best = self._maximise(start)
+        return self.evidence.log_probability(best) + self.log_units, self.component(best)
+
+    def log_evidence(self) -> float:
+        """Log probability at hyperparameters that a short climb from the medians ends at."""
+        near = self.evidence.maximise(np.zeros(self.evidence.size), WARM_FIT_STEPS)
+        return self.evidence.log_probability(near) + self.log_units
+
+    def laplace(self, start: FloatArray | None) -> Laplace:
+        """The Gaussian around the most probable hyperparameters."""
+        return Laplace.around(self.evidence, self._maximise(start))
+
+    def _maximise(self, start: FloatArray | None) -> FloatArray:
+        """The most probable hyperparameters, from a start or from several.
+
+        A landscape with a steep wall may be explained by short lengthscales of theta or of the
+        projection, and the probability has a maximum for each.
+        """
+        evidence = self.evidence
+        if start is not None:
+            return evidence.maximise(start, WARM_FIT_STEPS)
+        starts = [np.zeros(evidence.size), *evidence.short_lengthscales()]
+        found = [evidence.maximise(one, COLD_FIT_STEPS) for one in starts]
+        return max(found, key=evidence.log_probability)
+
+    def centre_of(self, warm_start: Mapping[str, Any] | None) -> FloatArray | None:
+        """The middle of the hyperparameters of an earlier fit on this scale; None without one."""
+        earlier = [] if warm_start is None else warm_start["components"]
+        vectors = [
+            to_vector(self.evidence.priors, one["values"])
+            for one in earlier
+            if one["scale"] == self.scale
+        ]
+        found = [vector for vector in vectors if vector is not None]
+        return np.mean(found, axis=0) if found else None
