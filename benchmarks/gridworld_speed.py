@@ -37,7 +37,7 @@ from rich.table import Table
 import boirl
 from boirl.experiments.gridworld_efficiency import HARD_NLL
 from boirl.experiments.trials import hard_start
-from boirl.maximise import GRADIENT_STEPS, LOCAL_SAMPLES, RAW_SAMPLES, STARTS
+from boirl.maximise import GRADIENT_STEPS, SAMPLES, STARTS
 from boirl.problem import TabularProblem
 from boirl.search import Study
 from boirl.threads import single_thread
@@ -112,7 +112,7 @@ def stock_botorch(study: Study, size: int) -> float:
             bounds=torch.tensor([[0.0] * 3, [1.0] * 3], dtype=torch.float64),
             q=1,
             num_restarts=STARTS,
-            raw_samples=RAW_SAMPLES + LOCAL_SAMPLES,
+            raw_samples=2 * SAMPLES,
             options={"maxiter": GRADIENT_STEPS},
         )
     return time.perf_counter() - began

@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy.stats import qmc
 
-from boirl.maximise import RAW_SAMPLES, maximise
+from boirl.maximise import SAMPLES, maximise
 
 CENTRE = np.array([0.5, 0.5])
 
@@ -62,7 +62,7 @@ def test_climbing_never_ends_below_the_best_of_the_sample():
         x = X.squeeze(-2)
         return torch.sin(60.0 * x).sum(dim=-1) + x.sum(dim=-1)
 
-    raw = qmc.Sobol(2, rng=rng(1004)).random(RAW_SAMPLES)
+    raw = qmc.Sobol(2, rng=rng(1004)).random(SAMPLES)
     best_raw = float(rugged(torch.tensor(raw).unsqueeze(-2)).max())
     unit, value = maximise(rugged, CENTRE, rng(1004))
     assert value >= best_raw

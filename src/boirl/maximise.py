@@ -13,15 +13,12 @@ from torch import Tensor
 
 from boirl.types import FloatArray
 
-RAW_SAMPLES, LOCAL_SAMPLES = 512, 512
-"""Points that are ranked: all over the cube, and around the centre."""
+SAMPLES = 512
+"""Points that are ranked, all over the cube, and as many around the centre."""
 
 LOCAL_RADII = (1e-3, 0.3)
 """Radii of the cloud around the centre, at random in between on a log scale: with thousands of
 demonstrations, what is worth having may be a thousandth of the cube across."""
-
-SAMPLES_AT_ONCE = 512
-"""What the memory of a process serves without asking for more, and few calls."""
 
 STARTS, GRADIENT_STEPS, LINE_SEARCH_STEPS = 16, 30, 3
 """Climbs, and how long each may take: valleys of several parameters are narrow and bent."""
@@ -45,13 +42,13 @@ def maximise(
         rng: All randomness comes from here.
     """
     dimension = len(centre)
-    spread = qmc.Sobol(dimension, rng=rng).random(RAW_SAMPLES)
+    spread = qmc.Sobol(dimension, rng=rng).random(SAMPLES)
     low, high = np.log(LOCAL_RADII)
-    radii = np.exp(rng.uniform(float(low), float(high), (LOCAL_SAMPLES, 1)))
-    cloud = centre + radii * rng.standard_normal((LOCAL_SAMPLES, dimension))
+    radii = np.exp(rng.uniform(float(low), float(high), (SAMPLES, 1)))
+    cloud = centre + radii * rng.standard_normal((SAMPLES, dimension))
     raw = torch.tensor(np.concatenate([spread, np.clip(cloud, 0.0, 1.0)])).unsqueeze(-2)
     with torch.no_grad():
-        raw_values = torch.cat([function(part) for part in raw.split(SAMPLES_AT_ONCE)])
+        raw_values = torch.cat([function(part) for part in raw.split(SAMPLES)])
     ranking = raw_values.argsort(descending=True, stable=True)
     best_raw = raw[ranking[0], 0].numpy(), float(raw_values[ranking[0]])
     others = STARTS // 2 + rng.permutation(len(raw) - STARTS // 2)[: STARTS // 2]

@@ -7,7 +7,7 @@ from botorch.acquisition import LogExpectedImprovement
 from scipy.stats import qmc
 
 from boirl.errors import InvalidInputError
-from boirl.maximise import RAW_SAMPLES, maximise
+from boirl.maximise import SAMPLES, maximise
 from boirl.projections import Identity
 from boirl.search.acquisitions import (
     ACQUISITIONS,
@@ -51,7 +51,7 @@ def gridworld_search(gridworld, gridworld_log_rho):
 @pytest.mark.parametrize("kind", [MarginalLogEI, ResolvePosterior])
 def test_climbing_never_ends_below_the_best_of_the_sample(gridworld_search, kind):
     acquisition = kind(gridworld_search)
-    raw = qmc.Sobol(3, rng=np.random.default_rng(4)).random(RAW_SAMPLES)
+    raw = qmc.Sobol(3, rng=np.random.default_rng(4)).random(SAMPLES)
     with torch.no_grad():
         best_raw = float(acquisition(torch.tensor(raw).unsqueeze(-2)).max())
     unit, value = maximise(acquisition, gridworld_search.best_unit, np.random.default_rng(4))

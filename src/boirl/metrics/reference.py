@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import chi2
 
 from boirl.cache import cached_arrays
 from boirl.estimation.optimum import CountedNll, find_optimum
 from boirl.metrics.exact_chains import PARTICLES, sample_exactly
 from boirl.problem import Problem
+from boirl.tolerance import likelihood_ratio_tolerance
 from boirl.types import Box, FloatArray
 
 VERSION = 1
@@ -66,8 +66,8 @@ class ExactReference:
 
     def tolerances_above(self, nll: float) -> float:
         """How far an NLL is above the optimum, in tolerances of the likelihood-ratio test."""
-        quantile = float(chi2.ppf(0.95, self.box.dimension))
-        return (nll - self.best_nll) * 2.0 * self.n_demonstrations / quantile
+        tolerance = likelihood_ratio_tolerance(self.n_demonstrations, self.box.dimension)
+        return (nll - self.best_nll) / tolerance
 
     def variation(self, samples: FloatArray) -> float:
         """Mean marginal total variation between samples, `n x d`, and the posterior.

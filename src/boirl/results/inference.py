@@ -14,13 +14,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
-from scipy.stats import chi2, qmc
+from scipy.stats import qmc
 from torch import Tensor
 
 from boirl.priors import UNIFORM, Prior
 from boirl.surrogate.fitted import FittedSurrogate
 from boirl.surrogate.process import Landscapes
 from boirl.threads import single_thread
+from boirl.tolerance import likelihood_ratio_tolerance
 from boirl.types import Box, FloatArray, IntArray
 
 WALKERS = 200
@@ -236,7 +237,7 @@ def _least_nll(fitted: FittedSurrogate) -> float:
 
     A surrogate that promises more than that speaks of where nobody looked.
     """
-    tolerance = float(chi2.ppf(0.95, fitted.box.dimension)) / (2.0 * fitted.n_demonstrations)
+    tolerance = likelihood_ratio_tolerance(fitted.n_demonstrations, fitted.box.dimension)
     return fitted.best_nll - tolerance
 
 

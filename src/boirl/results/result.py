@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import chi2
 
 from boirl.errors import BoirlError, InvalidInputError
 from boirl.evaluation import Evaluation
@@ -19,6 +18,7 @@ from boirl.problem import Problem, TabularProblem
 from boirl.registry import Registry
 from boirl.results.groups import DistanceKind, RewardGroup, group_rewards, limit_above
 from boirl.results.reward_distances import reward_distances
+from boirl.tolerance import likelihood_ratio_tolerance
 from boirl.types import Difference, FloatArray, IntArray
 
 
@@ -141,8 +141,8 @@ class Result(ABC):
         """
         if not 0.0 < confidence < 1.0:
             raise InvalidInputError(f"the confidence is {confidence}; expected one in (0, 1)")
-        quantile = float(chi2.ppf(confidence, self.problem.box.dimension))
-        return 0.5 * quantile / len(self.problem.demonstrations)
+        n, d = len(self.problem.demonstrations), self.problem.box.dimension
+        return likelihood_ratio_tolerance(n, d, confidence)
 
     def policy(self, index: int) -> Any:
         """The policy behind an evaluation.

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import chi2
 
 from boirl.errors import InvalidInputError, SolverError
 from boirl.files import read_arrays, write_arrays
@@ -22,6 +21,7 @@ from boirl.results.findings import Finding, Health
 from boirl.results.importance import effective_size, importance_sample, smooth_tail
 from boirl.results.inference import ParameterSummary, summarise_parameters
 from boirl.results.report import parameter_lines
+from boirl.tolerance import likelihood_ratio_tolerance
 from boirl.types import Box, FloatArray
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class VerifiedRewards:
 
     def _check_best(self) -> Finding:
         gain = self.searched_nll - self.best_nll
-        tolerance = 0.5 * float(chi2.ppf(0.95, self.box.dimension)) / self.n_demonstrations
+        tolerance = likelihood_ratio_tolerance(self.n_demonstrations, self.box.dimension)
         data = {"gain": gain, "tolerance": tolerance}
         if gain <= tolerance:
             text = "nothing was found that is better beyond the likelihood-ratio tolerance"

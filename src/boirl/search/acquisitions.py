@@ -19,7 +19,6 @@ import torch
 from botorch.acquisition import AnalyticAcquisitionFunction, LogExpectedImprovement
 from botorch.acquisition.analytic import _log_ei_helper
 from scipy.optimize import minimize
-from scipy.stats import chi2
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
@@ -27,6 +26,7 @@ from boirl.maximise import maximise
 from boirl.registry import Registry
 from boirl.surrogate import FittedSurrogate
 from boirl.surrogate.botorch_model import MarginalModel
+from boirl.tolerance import likelihood_ratio_tolerance
 from boirl.types import FloatArray
 
 ALMOST_ONE = 1.0 - 1e-12
@@ -194,7 +194,7 @@ def _better(surrogate: FittedSurrogate) -> Proposal | None:
     at = torch.tensor(found.x[None])
     with torch.no_grad():
         log_gain = MarginalLogEI(surrogate)(at.unsqueeze(-2))
-    worth = WORTH * float(chi2.ppf(0.95, dimension)) / (2.0 * n)
+    worth = WORTH * likelihood_ratio_tolerance(n, dimension)
     return Proposal(found.x, "improve") if float(log_gain) > math.log(worth) else None
 
 

@@ -8,25 +8,15 @@ gradient always knows a way down: until a prediction is right again, the search 
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import chi2
 
+from boirl.estimation.descent import AFTER_FAILURE, FIRST_STEP, LONGEST_STEP
+from boirl.search.acquisitions import WORTH
 from boirl.surrogate import Observations
+from boirl.tolerance import likelihood_ratio_tolerance
 from boirl.types import Box, FloatArray
 
 OFF = 3.0
 """Standard deviations by which a prediction is wrong once in several hundred if it is right."""
-
-MEMORY = 10
-"""Pairs of evaluations that the curvature is taken from, as is usual for L-BFGS."""
-
-FIRST_STEP = 0.1
-"""Length of a step without any curvature, as a share of the box."""
-
-SHORTER = 0.3
-"""What each step that did not improve the best makes the next one shorter by."""
-
-WORTH = 0.01
-"""Nats of the likelihood of all demonstrations that a step must promise to be worth taking."""
 
 
 def is_off(predicted: tuple[float, float], nll: float, n_demonstrations: int, d: int) -> bool:
@@ -37,8 +27,7 @@ def is_off(predicted: tuple[float, float], nll: float, n_demonstrations: int, d:
     mean, sd = predicted
     if not np.isfinite(nll):
         return True
-    matters = float(chi2.ppf(0.95, d)) / (2.0 * n_demonstrations)
-    return abs(nll - mean) > max(OFF * sd, matters)
+    return abs(nll - mean) > max(OFF * sd, likelihood_ratio_tolerance(n_demonstrations, d))
 
 
 def quasi_newton_step(
@@ -66,15 +55,15 @@ def quasi_newton_step(
     blocked = ((unit[best] <= 0.0) & (gradient > 0.0)) | ((unit[best] >= 1.0) & (gradient < 0.0))
     free = np.where(blocked, 0.0, 1.0)
     steps, changes = (unit - unit[best]) * free, (slopes - slopes[best]) * free
-    nearest = np.argsort(np.linalg.norm(steps, axis=1), kind="stable")[1 : MEMORY + 1]
+    nearest = np.argsort(np.linalg.norm(steps, axis=1), kind="stable")[1:]
     curved = [i for i in nearest[::-1] if steps[i] @ changes[i] > 1e-12 * (changes[i] @ changes[i])]
     direction = -two_loops(gradient * free, steps[curved], changes[curved])
     length = float(np.linalg.norm(direction))
-    promised = -n_demonstrations * float(gradient @ direction)
-    if length == 0.0 or promised < WORTH:
+    worth = WORTH * likelihood_ratio_tolerance(n_demonstrations, box.dimension)
+    if length == 0.0 or -float(gradient @ direction) < worth:
         return None
-    longest = 0.5 if curved else FIRST_STEP
-    direction = direction * free * min(1.0, longest / length) * SHORTER**tried
+    longest = LONGEST_STEP if curved else FIRST_STEP
+    direction = direction * free * min(1.0, longest / length) * AFTER_FAILURE**tried
     return np.clip(unit[best] + direction, 0.0, 1.0)
 
 

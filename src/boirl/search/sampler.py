@@ -31,14 +31,8 @@ PURPOSE = "boirl:purpose"
 PREDICTED = "boirl:predicted"
 DESCEND = "descend"
 
-ALWAYS_REFIT_BELOW = 10
 REFIT_GROWTH = 1.2
-"""Hyperparameters are refitted at every evaluation of a short study, and later whenever there are
-a fifth more evaluations than at the last fit."""
-
-SEARCH_DRAWS = 1
-"""Sets of hyperparameters that a proposal is based on: the most probable one, as each more costs as
-much time again; the answer is averaged over several."""
+"""Hyperparameters are refitted when there are a fifth more evaluations than at the last fit."""
 
 Grow = Callable[[Sequence[Evaluation]], Surrogate]
 """Gives the surrogate to use after some evaluations."""
@@ -195,7 +189,7 @@ class RewardSampler(BaseSampler):
         last: dict[str, Any] | None = fits[-1] if fits else None
         size, projection = len(observed), surrogate.projection.fingerprint()
         same = last is not None and last["projection"] == projection
-        if same and last and ALWAYS_REFIT_BELOW <= size < REFIT_GROWTH * last["size"]:
+        if same and last and size < REFIT_GROWTH * last["size"]:
             return _build(surrogate, observed, last["hyperparameters"]), {}
         fitted = surrogate.fit(
             observed.thetas,
@@ -205,7 +199,9 @@ class RewardSampler(BaseSampler):
             observed.nll_se,
             observed.gradients,
             observed.failed,
-            draws=SEARCH_DRAWS,
+            # The most probable hyperparameters: each draw more costs as much time again. The answer
+            # is averaged over several.
+            draws=1,
         )
         fit = {
             "hyperparameters": fitted.hyperparameters,

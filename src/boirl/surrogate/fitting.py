@@ -43,12 +43,6 @@ UNKNOWN_NOISE = Prior("noise", 1, 1e-4, 3.0)
 NOISE_FLOOR = 1e-9
 """Variance always assumed, so that rewards that fall on one point do no harm."""
 
-SLOPE_NOISE = 10.0
-"""Noise of slopes, in the unit cube, as a multiple of that of values."""
-
-SLOPE_FLOOR = 1e-6
-"""Variance of slopes always assumed, as a share of their mean square."""
-
 
 class Surrogate:
     """Turns evaluations into a fitted Gaussian process.
@@ -226,9 +220,8 @@ class _Seen:
         doubted = np.square(exact * doubt.nll(self.nll) * slopes / spread)
         unknown = noise.is_unknown(self.unit).astype(float)
         rise = rise / spread
-        floor = SLOPE_FLOOR * float(np.square(rise).mean()) if rise.size else 0.0
         steep = np.square(doubt.beyond(self.nll[chosen])) * np.square(rise).mean(axis=1)
-        learned = {"noise": np.concatenate([unknown, np.full(rise.size, SLOPE_NOISE)])}
+        learned = {"noise": np.concatenate([unknown, np.ones(rise.size)])}
         if len(chosen):
             learned["doubt"] = np.concatenate([doubted, np.tile(steep, self.box.dimension)])
         space = self.surrogate._spaces[scale]
@@ -237,11 +230,7 @@ class _Seen:
         data = Data(
             inputs,
             torch.tensor(np.concatenate([(outputs - centre) / spread, rise.T.ravel()])),
-            torch.tensor(
-                np.concatenate(
-                    [NOISE_FLOOR + given, np.full(rise.size, SLOPE_NOISE * NOISE_FLOOR + floor)]
-                )
-            ),
+            torch.tensor(NOISE_FLOOR + np.concatenate([given, np.zeros(rise.size)])),
             {name: torch.tensor(rows) for name, rows in learned.items()},
         )
         log_slopes = output.log_slopes(self.nll)
