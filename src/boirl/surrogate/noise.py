@@ -24,11 +24,6 @@ from numpy.typing import ArrayLike
 from boirl.errors import InvalidInputError
 from boirl.types import FloatArray, IntArray
 
-NOISE_FLOOR = 1e-6
-"""Smallest noise variance of standardised outputs. Rewards that fall on one point of the latent
-space are normal here; without a floor their covariance is singular."""
-
-
 REPEATED = 4
 """Evaluations of one theta that determine its noise without help."""
 
