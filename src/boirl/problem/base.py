@@ -17,6 +17,7 @@ from boirl.errors import InvalidInputError, SolverError
 from boirl.evaluation import Evaluation, PolicyArrays
 from boirl.problem.given_later import GivenLater
 from boirl.problem.likelihood import Policy, negative_log_likelihood, trajectory_log_likelihoods
+from boirl.problem.scoring import Scored
 from boirl.rewards import RewardFamily, Transitions
 from boirl.threads import single_thread
 from boirl.types import Box, Difference, FloatArray, Report, silent
@@ -30,7 +31,7 @@ PROBE_THETAS = 16
 P = TypeVar("P", bound=Policy)
 
 
-class Problem(ABC, Generic[P]):
+class Problem(Scored, ABC, Generic[P]):
     """What a search needs to know; `P` is the type of its policies.
 
     Attributes:
