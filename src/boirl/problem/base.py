@@ -297,7 +297,7 @@ class Problem(Scored, ABC, Generic[P]):
         Raises:
             InvalidInputError: It does, along the demonstrations and wherever else it is asked.
         """
-        rewards = self.probe_reward(self._probed_transitions())
+        rewards = self.probe_reward(self.probed_transitions())
         if (rewards == rewards[:1]).all():
             raise InvalidInputError(
                 f"the reward of problem {self.name!r} does not depend on theta: it is the same for "
@@ -305,7 +305,8 @@ class Problem(Scored, ABC, Generic[P]):
                 f"parameters ({', '.join(self.box.names)})"
             )
 
-    def _probed_transitions(self) -> Transitions:
+    def probed_transitions(self) -> Transitions:
+        """Transitions that tell reward families apart, `T`: those demonstrated, or all."""
         shown = self.demonstrations
         if self.reward.depends_on != "transition":
             return Transitions(shown.states, shown.actions)

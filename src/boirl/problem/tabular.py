@@ -302,11 +302,11 @@ class TabularProblem(Problem[TabularPolicy]):
         for array in (matrix.indptr, matrix.indices, *self.demonstrations.to_dict().values()):
             digest.update(np.asarray(array, dtype=np.int64).tobytes())
         digest.update(matrix.data.tobytes())
-        rewards = self.probe_reward(self._probed_transitions())
+        rewards = self.probe_reward(self.probed_transitions())
         digest.update((np.round(rewards, 9) + 0.0).tobytes())
         return digest.hexdigest()[:16]
 
-    def _probed_transitions(self) -> Transitions:
+    def probed_transitions(self) -> Transitions:
         return self.mdp.paid_transitions(self.reward.depends_on)
 
     def _sizes(self) -> list[str]:
