@@ -122,7 +122,7 @@ def test_another_discount(problem):
 
 
 def test_another_discount_does_not_need_demonstrations(random_mdp):
-    family = boirl.LinearReward(np.eye(4), {name: (-1.0, 1.0) for name in "abcd"})
+    family = boirl.LinearReward(np.eye(4), dict.fromkeys("abcd", (-1.0, 1.0)))
     bare = boirl.TabularProblem(random_mdp(1), family).with_gamma(0.5)
     assert bare.gamma == 0.5
     assert not bare.has_demonstrations
@@ -151,7 +151,7 @@ def test_what_cannot_be_asked_is_refused(town):
     maze = learned.build()
     with pytest.raises(InvalidInputError, match=r"learned, so .* pass theta="):
         maze.score(maze.demonstrations)
-    with pytest.raises(InvalidInputError, match="optimal return .* expected a boirl.TabularProb"):
+    with pytest.raises(InvalidInputError, match=r"optimal return .* expected a boirl.TabularProb"):
         maze.suboptimality(learned.TRUTH)
     with pytest.raises(InvalidInputError, match="optimal return in problem 'trips'"):
         town.suboptimality(LOGIT_TRUTH)

@@ -102,9 +102,7 @@ class Comparison:
         chance = float(self.uniform_log_likelihoods.sum())
         held_out = [f"{chance / first.n_steps:.4f}", f"{_bits(chance / first.n_steps):.4f}"]
         uniform = ["uniform choice", "", "0", f"{chance:.4f}", *[f"{-2.0 * chance:.2f}"] * 2]
-        lines = aligned(
-            HEADER, [*map(_cells, self.models), [*uniform, *held_out, "", "1"]]
-        )
+        lines = aligned(HEADER, [*map(_cells, self.models), [*uniform, *held_out, "", "1"]])
         notes = [f"{model.name}: {note}" for model in self.models for note in model.notes]
         return "\n".join(
             [f"{first.n_demonstrations} demonstrations, {first.n_steps} steps", *lines, *notes]
@@ -231,9 +229,7 @@ def _estimated(
 ) -> ComparedModel:
     problem = _problem(model)
     try:
-        estimate = (
-            model if isinstance(model, Estimate) else maximum_likelihood(model, starts, seed)
-        )
+        estimate = model if isinstance(model, Estimate) else maximum_likelihood(model, starts, seed)
         validated = None if folds == 0 else cross_validate(problem, folds, seed, groups, starts)
         apart = (
             problem.suboptimality(estimate.theta) if isinstance(problem, TabularProblem) else None
