@@ -27,6 +27,5 @@ print(fit)
 print(fit.profile_interval("noise"))
 print(fit.likelihood_ratio_test(smaller))
 
-models = {"all": fit, "no shade": smaller, "no noise": no_noise}
-print(comparison := boirl.compare(models))
+print(comparison := boirl.compare({"all": fit, "no shade": smaller, "no noise": no_noise}))
 print(discounts := boirl.compare(no_shade, gammas=[0.8, 0.95]))
