@@ -81,7 +81,10 @@ def test_problems_and_files_side_by_side(command, tmp_path):
         (("estimate", "gridworld2d", "--profile", "slope"), "no parameter 'slope'; expected one"),
         (("compare", "gridworld", "gridworld"), "gridworld is given twice"),
         (("compare", "gridworld", "terrain"), "likelihoods of different data cannot be compared"),
-        (("compare", "gridworld", "--folds", "1"), "folds is 1; expected at least 2"),
+        (
+            ("compare", "gridworld", "--folds", "1"),
+            "folds is 1; expected a whole number, at least 2",
+        ),
         (("compare", "lost.npz"), "there is no file 'lost.npz'"),
         (("compare", "a.npz", "--bellman", "max"), "--bellman belongs to problems by name"),
     ],

@@ -139,6 +139,7 @@ def test_wrong_input_is_named(problem, compared):
         "2 models are called 'both'; expected a name for each": [problem, problem],
         "there are no models": [],
         "a model is a str; expected problems": {"gridworld": "gridworld"},
+        "a model is a NoneType; expected problems": None,
         r"demonstrations of 'a' \(.*300.*are not those of 'b' \(.*5 traj": {
             "a": problem,
             "b": other,
@@ -151,6 +152,13 @@ def test_wrong_input_is_named(problem, compared):
         compared["third"]
     with pytest.raises(InvalidInputError, match="model 'both': folds is 301"):
         boirl.compare(problem, folds=301, starts=1)
+
+
+def test_discounts_are_given_once_each(problem):
+    with pytest.raises(InvalidInputError, match=r"gammas are \[0.9, 0.9\]; expected each disc"):
+        boirl.compare(problem, gammas=[0.9, 0.9])
+    (single,) = boirl.compare(problem, gammas=0.8, folds=0, starts=1)
+    assert single.estimate.problem.gamma == 0.8
 
 
 def test_failures_name_the_model(problem, monkeypatch):

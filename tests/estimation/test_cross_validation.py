@@ -105,8 +105,12 @@ def test_numbers_for_a_file_are_plain_json(validated):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"folds": 1}, "folds is 1; expected at least 2 and at most 50, the number of traj"),
-        ({"folds": 51}, "folds is 51; expected at least 2 and at most 50"),
+        (
+            {"folds": 1},
+            "folds is 1; expected a whole number, at least 2 and at most 50, the number of traj",
+        ),
+        ({"folds": 51}, "folds is 51; expected a whole number, at least 2 and at most 50"),
+        ({"folds": 2.5}, "folds is 2.5; expected a whole number"),
         ({"groups": [0] * 49}, r"groups have shape \(49,\); expected 50 labels"),
         ({"groups": [0, 1] * 25}, "folds is 5; expected .* at most 2, the number of groups"),
     ],

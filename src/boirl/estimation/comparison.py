@@ -147,7 +147,7 @@ def _model_facts(model: ComparedModel) -> dict[str, Any]:
 
 def compare(
     models: Compared | Sequence[Compared] | Mapping[str, Compared],
-    gammas: Sequence[float] = (),
+    gammas: float | Sequence[float] = (),
     folds: int = 5,
     seed: int = 0,
     groups: ArrayLike | None = None,
@@ -168,7 +168,7 @@ def compare(
         InvalidInputError: The demonstrations differ, or a model has no exact gradient.
         SolverError: A model has no policy all over its box.
     """
-    named = _named(models, tuple(gammas))
+    named = _named(models, [float(gamma) for gamma in np.atleast_1d(gammas)])
     first_name, first = next(iter(named.items()))
     for name, model in named.items():
         one, other = _problem(first), _problem(model)
@@ -191,10 +191,10 @@ def _problem(model: Compared) -> Problem[Any]:
 
 
 def _named(
-    models: Compared | Sequence[Compared] | Mapping[str, Compared], gammas: tuple[float, ...]
+    models: Compared | Sequence[Compared] | Mapping[str, Compared], gammas: list[float]
 ) -> dict[str, Compared]:
     """The models by distinct names."""
-    if isinstance(models, Problem | Estimate):
+    if not isinstance(models, Sequence | Mapping):
         models = [models]
     given = (
         list(models.items())
@@ -208,6 +208,8 @@ def _named(
             raise InvalidInputError(
                 f"a model is a {type(model).__name__}; expected problems, or estimates of them"
             )
+    if len(set(gammas)) < len(gammas):
+        raise InvalidInputError(f"gammas are {gammas}; expected each discount once")
     if gammas:
         given = [
             (f"{name}, gamma {gamma:g}", _problem(model).with_gamma(gamma))

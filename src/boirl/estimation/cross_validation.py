@@ -181,10 +181,11 @@ def assign_folds(n: int, folds: int, seed: int, groups: ArrayLike | None = None)
             f"groups have shape {labels.shape}; expected {n} labels, one per trajectory"
         )
     _, group_of, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-    if not 2 <= folds <= len(sizes):
+    if not (isinstance(folds, int | np.integer) and 2 <= folds <= len(sizes)):
         what = "trajectories" if groups is None else "groups"
         raise InvalidInputError(
-            f"folds is {folds}; expected at least 2 and at most {len(sizes)}, the number of {what}"
+            f"folds is {folds}; expected a whole number, at least 2 and at most {len(sizes)}, the "
+            f"number of {what}"
         )
     order = np.random.default_rng(seed).permutation(len(sizes))
     # The largest groups first, each to the fold that has the fewest trajectories so far.
