@@ -53,6 +53,7 @@ def test_the_example_in_an_environment_finds_the_place():
         ("docs/tables.md", "frozen_lake.py"),
         ("docs/tables.md", "cliff_walking.py"),
         ("docs/tables.md", "taxi.py"),
+        ("docs/estimates.md", "compare_models.py"),
     ],
 )
 def test_the_documentation_shows_the_example(page, program):
@@ -74,6 +75,19 @@ def test_toy_text_environments_take_twelve_lines(name, capsys):
     assert capsys.readouterr().out == f"{names['found']}\n"
     problem = names["problem"]
     assert names["found"].best_nll <= problem.nll(names["truth"]) + 1.0
+
+
+def test_models_are_compared_as_the_documentation_says(capsys):
+    names = runpy.run_path(str(EXAMPLES / "compare_models.py"))
+    compared, discounts = names["comparison"], names["discounts"]
+    assert capsys.readouterr().out.endswith(f"{compared}\n{discounts}\n")
+    shown = (REPOSITORY / "docs" / "estimates.md").read_text()
+    assert str(compared) in shown
+    assert str(discounts) in shown
+    assert compared["no noise"].test.p_value < 1e-6
+    better, worse = discounts["park, gamma 0.95"], discounts["park, gamma 0.8"]
+    assert better.cross_validation.per_step > worse.cross_validation.per_step
+    assert better.estimate.aic < worse.estimate.aic
 
 
 def test_the_program_for_an_own_environment_is_short():

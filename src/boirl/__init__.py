@@ -16,12 +16,15 @@ __version__ = "0.2.0"
 
 _HOMES = {
     "CallableReward": "rewards",
+    "Comparison": "estimation",
+    "CrossValidation": "estimation",
     "Demonstrations": "demonstrations",
     "Estimate": "estimation",
     "Evaluation": "evaluation",
     "GymProblem": "problem.simulated",
     "GymSimulator": "environments.gym_simulator",
     "KernelSpec": "surrogate",
+    "LikelihoodRatioTest": "estimation",
     "LinearReward": "rewards",
     "LogisticReward": "rewards",
     "NormalPrior": "priors",
@@ -37,12 +40,15 @@ _HOMES = {
     "SearchSettings": "search",
     "ShapedReward": "rewards",
     "Study": "search",
+    "Suboptimality": "problem.suboptimality",
     "TRPO": "policies.stable_baselines",
     "TabularMDP": "environments",
     "TabularProblem": "problem",
     "TabularSolver": "policies",
     "VectorPPO": "policies.ppo",
     "VerifiedRewards": "results",
+    "compare": "estimation",
+    "cross_validate": "estimation",
     "demonstrate": "problem.demonstrating",
     "explore": "search",
     "generate_town": "domains.roads.town",
@@ -97,7 +103,15 @@ if TYPE_CHECKING:
     from boirl.domains.roads.town import generate_town
     from boirl.environments import TabularMDP
     from boirl.environments.gym_simulator import GymSimulator
-    from boirl.estimation import Estimate, maximum_likelihood
+    from boirl.estimation import (
+        Comparison,
+        CrossValidation,
+        Estimate,
+        LikelihoodRatioTest,
+        compare,
+        cross_validate,
+        maximum_likelihood,
+    )
     from boirl.evaluation import Evaluation
     from boirl.policies import TabularSolver
     from boirl.policies.ppo import VectorPPO
@@ -106,6 +120,7 @@ if TYPE_CHECKING:
     from boirl.problem import Problem, ProblemEntry, TabularProblem, load_problem
     from boirl.problem.demonstrating import demonstrate
     from boirl.problem.simulated import GymProblem
+    from boirl.problem.suboptimality import Suboptimality
     from boirl.results import Result, RewardSet, VerifiedRewards, load_result
     from boirl.rewards import (
         CallableReward,

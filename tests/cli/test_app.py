@@ -10,7 +10,7 @@ from boirl.cli.app import app
 from boirl.errors import BoirlError, BoirlWarning
 
 COMMANDS = ["run", "show", "evaluate", "demonstrate", "film", "map", "experiment"]
-COMMANDS += ["problems", "methods", "data"]
+COMMANDS += ["problems", "methods", "data", "estimate", "compare"]
 
 
 def test_the_version_is_that_of_the_package(boirl_process, tmp_path):

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 
 from boirl.errors import InvalidInputError
-from boirl.estimation.information import SHOWN, FlatDirection, observed_information
+from boirl.estimation.information import FlatDirection, observed_information
+from boirl.estimation.likelihood_ratio import LikelihoodRatioTest, likelihood_ratio_test
 from boirl.estimation.optimum import CountedNll, find_optimum
 from boirl.estimation.profile import ProfileInterval, profile_end
+from boirl.estimation.tables import estimate_table, plain
 from boirl.problem import Problem
 from boirl.types import FloatArray
 
@@ -58,6 +61,16 @@ class Estimate:
         return len(self.problem.demonstrations)
 
     @property
+    def n_steps(self) -> int:
+        """Steps of all demonstrations."""
+        return int(self.problem.demonstrations.lengths.sum())
+
+    @property
+    def n_determined(self) -> int:
+        """Parameters less the directions of theta that the demonstrations say nothing of."""
+        return len(self.theta) - len(self.flat_directions)
+
+    @property
     def log_likelihood(self) -> float:
         """Total of all demonstrations."""
         return -self.n_demonstrations * self.nll
@@ -69,8 +82,14 @@ class Estimate:
 
     @property
     def t_values(self) -> FloatArray:
-        """Estimates in standard errors, `d`."""
-        return self.theta / self.standard_errors
+        """Estimates in standard errors, `d`; NaN where there is no finite one."""
+        errors = self.standard_errors
+        return self.theta / np.where(np.isfinite(errors), errors, np.nan)
+
+    @property
+    def p_values(self) -> FloatArray:
+        """Of a parameter that is 0, by the normal distribution, two-sided, `d`."""
+        return np.asarray(2.0 * norm.sf(np.abs(self.t_values)))
 
     @property
     def aic(self) -> float:
@@ -79,7 +98,7 @@ class Estimate:
 
     @property
     def bic(self) -> float:
-        """Schwarz' criterion: `d log N - 2 log L`, with `N` demonstrations."""
+        """Schwarz' criterion: `d log N - 2 log L`, with `N` demonstrations, not steps."""
         return len(self.theta) * float(np.log(self.n_demonstrations)) - 2.0 * self.log_likelihood
 
     def profile_interval(self, name: str, level: float = 0.95) -> ProfileInterval:
@@ -116,6 +135,58 @@ class Estimate:
         at = [float(box.low[column]) + width * end for end in (low, high)]
         return ProfileInterval(name, at[0], at[1], level, open_low, open_high)
 
+    def likelihood_ratio_test(self, smaller: Estimate) -> LikelihoodRatioTest:
+        """Test a smaller reward family, which this one contains, against this one.
+
+        A small p-value says that the smaller family does not suffice.
+
+        Args:
+            smaller: Its estimate from the same demonstrations, dynamics and discount.
+
+        Raises:
+            InvalidInputError: The families are not nested, as far as can be told.
+        """
+        if not isinstance(smaller, Estimate):
+            raise InvalidInputError(
+                f"the smaller fit is a {type(smaller).__name__}; expected what "
+                "boirl.maximum_likelihood returns"
+            )
+        return likelihood_ratio_test(self, smaller)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and strings, for a JSON file; None for what is not a finite number."""
+        columns = {
+            "estimate": self.theta,
+            "standard_error": self.standard_errors,
+            "t_value": self.t_values,
+            "p_value": self.p_values,
+        }
+        facts: dict[str, Any] = plain(
+            {
+                "problem": self.problem.name,
+                "gamma": self.problem.gamma,
+                "demonstrations": self.n_demonstrations,
+                "steps": self.n_steps,
+                "log_likelihood": self.log_likelihood,
+                "aic": self.aic,
+                "bic": self.bic,
+                "parameters": {
+                    name: {key: values[number] for key, values in columns.items()}
+                    for number, name in enumerate(self.names)
+                },
+                "covariance": self.covariance,
+                "on_bound": self.on_bound,
+                "not_determined": [
+                    {"parameters": one.names, "change": one.change} for one in self.flat_directions
+                ],
+                "converged": self.converged,
+                "descents": self.descents,
+                "agreeing": self.agreeing,
+                "evaluations": self.evaluations,
+            }
+        )
+        return facts
+
     def __repr__(self) -> str:
         return (
             f"Estimate({self.problem.name!r}, {len(self.theta)} parameters, log-likelihood "
@@ -123,41 +194,7 @@ class Estimate:
         )
 
     def __str__(self) -> str:
-        width = max(12, *(len(name) + 2 for name in self.names))
-        lines = [
-            f"{self.problem.name}: maximum likelihood of {self.n_demonstrations} demonstrations",
-            f"log-likelihood {self.log_likelihood:.4f}, AIC {self.aic:.2f}, BIC {self.bic:.2f}; "
-            f"{self.evaluations} evaluations, {self.agreeing} of {self.descents} descents agree",
-            f"{'':>{width}}{'estimate':>14}{'std. error':>14}{'t':>10}",
-        ]
-        rows = zip(self.names, self.theta, self.standard_errors, self.t_values, strict=True)
-        for name, value, error, t in rows:
-            if name in self.on_bound:
-                shown = f"{'on its bound':>14}"
-            elif np.isfinite(error):
-                shown = f"{error:>14.5g}{t:>10.2f}"
-            else:
-                shown = f"{'not determined':>16}" if np.isinf(error) else f"{'unknown':>14}"
-            lines.append(f"{name:>{width}}{value:>14.6g}{shown}")
-        lines += [
-            f"not determined: {direction}; changing {_listed(direction, self.names)} changes "
-            f"the log-likelihood by {abs(direction.rise):.1g}{_advice(direction)}"
-            for direction in self.flat_directions
-        ]
-        if not self.converged:
-            lines.append("the best descent had not converged: increase the number of steps")
-        return "\n".join(lines)
-
-
-def _listed(direction: FlatDirection, names: tuple[str, ...]) -> str:
-    """The changes of the first parameters of a direction."""
-    chosen = direction.names[:SHOWN]
-    listed = [f"{name} by {direction.change[names.index(name)]:.3g}" for name in chosen]
-    return ", ".join([*listed, "..."] if len(direction.names) > SHOWN else listed)
-
-
-def _advice(direction: FlatDirection) -> str:
-    return " (fix one of them to compare the others)" if len(direction.names) > 1 else ""
+        return estimate_table(self)
 
 
 def maximum_likelihood(

@@ -17,6 +17,7 @@ from boirl.errors import InvalidInputError, SolverError
 from boirl.evaluation import Evaluation, PolicyArrays
 from boirl.problem.given_later import GivenLater
 from boirl.problem.likelihood import Policy, negative_log_likelihood, trajectory_log_likelihoods
+from boirl.problem.scoring import Scored
 from boirl.rewards import RewardFamily, Transitions
 from boirl.threads import single_thread
 from boirl.types import Box, Difference, FloatArray, Report, silent
@@ -30,7 +31,7 @@ PROBE_THETAS = 16
 P = TypeVar("P", bound=Policy)
 
 
-class Problem(ABC, Generic[P]):
+class Problem(Scored, ABC, Generic[P]):
     """What a search needs to know; `P` is the type of its policies.
 
     Attributes:
@@ -296,7 +297,7 @@ class Problem(ABC, Generic[P]):
         Raises:
             InvalidInputError: It does, along the demonstrations and wherever else it is asked.
         """
-        rewards = self.probe_reward(self._probed_transitions())
+        rewards = self.probe_reward(self.probed_transitions())
         if (rewards == rewards[:1]).all():
             raise InvalidInputError(
                 f"the reward of problem {self.name!r} does not depend on theta: it is the same for "
@@ -304,7 +305,8 @@ class Problem(ABC, Generic[P]):
                 f"parameters ({', '.join(self.box.names)})"
             )
 
-    def _probed_transitions(self) -> Transitions:
+    def probed_transitions(self) -> Transitions:
+        """Transitions that tell reward families apart, `T`: those demonstrated, or all."""
         shown = self.demonstrations
         if self.reward.depends_on != "transition":
             return Transitions(shown.states, shown.actions)

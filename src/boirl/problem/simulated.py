@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -131,6 +131,10 @@ class GymProblem(Problem[NetworkPolicy]):
 
     def with_demonstrations(self, demonstrations: Demonstrations) -> GymProblem:
         return replace(self, demonstrations=demonstrations)
+
+    def with_gamma(self, gamma: float) -> GymProblem:
+        shown = GivenLater.stored(self)
+        return replace(self, gamma=gamma, demonstrations=cast(Demonstrations, shown), recipe=None)
 
     def task(self, theta: ArrayLike) -> Task:
         """What a solver is to learn for theta."""

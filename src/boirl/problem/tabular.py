@@ -29,6 +29,7 @@ from boirl.problem.endings import (
 from boirl.problem.explanation import explain
 from boirl.problem.given_later import GivenLater
 from boirl.problem.likelihood import negative_log_likelihoods
+from boirl.problem.suboptimality import Suboptimality, tabular_suboptimality
 from boirl.problem.table_checks import (
     check_covers,
     warn_of_absorbing_states,
@@ -119,6 +120,14 @@ class TabularProblem(Problem[TabularPolicy]):
     def with_demonstrations(self, demonstrations: Demonstrations) -> TabularProblem:
         """The same problem with other demonstrations to explain."""
         return replace(self, demonstrations=demonstrations)
+
+    def with_gamma(self, gamma: float) -> TabularProblem:
+        mdp, shown = replace(self.mdp, gamma=float(gamma)), GivenLater.stored(self)
+        return replace(self, mdp=mdp, demonstrations=cast(Demonstrations, shown), recipe=None)
+
+    def suboptimality(self, theta: ArrayLike | None = None) -> Suboptimality:
+        chosen = self._theta_or_estimate(theta)
+        return tabular_suboptimality(self, chosen, self._rewards(chosen)[0])
 
     def policy(self, theta: ArrayLike) -> TabularPolicy:
         return self.solver.solve(self.mdp, self._rewards(self.box.check_one(theta))[0])
@@ -293,11 +302,11 @@ class TabularProblem(Problem[TabularPolicy]):
         for array in (matrix.indptr, matrix.indices, *self.demonstrations.to_dict().values()):
             digest.update(np.asarray(array, dtype=np.int64).tobytes())
         digest.update(matrix.data.tobytes())
-        rewards = self.probe_reward(self._probed_transitions())
+        rewards = self.probe_reward(self.probed_transitions())
         digest.update((np.round(rewards, 9) + 0.0).tobytes())
         return digest.hexdigest()[:16]
 
-    def _probed_transitions(self) -> Transitions:
+    def probed_transitions(self) -> Transitions:
         return self.mdp.paid_transitions(self.reward.depends_on)
 
     def _sizes(self) -> list[str]:
