@@ -31,8 +31,9 @@ def initial_thetas(
         problem: Gives the box.
         design: Thetas to start from; or `"sobol"`, spread evenly; or `"hard"`, those with the
             highest NLL of a candidate set, as in the paper (which costs as many evaluations).
-        n_initial: Size of a design by name: by default one more than there are parameters for
-            `"sobol"` and one for `"hard"`.
+        n_initial: Size of a design by name: by default one for `"hard"`; for `"sobol"` two where
+            evaluations have gradients, which tell of all parameters, and else one more than there
+            are parameters.
         rng: All randomness comes from here.
     """
     if not isinstance(design, str):
@@ -46,7 +47,7 @@ def initial_thetas(
         raise InvalidInputError(f"the initial design has {n_initial} points; expected at least one")
     sobol = qmc.Sobol(problem.box.dimension, rng=rng)
     if design == "sobol":
-        size = n_initial or problem.box.dimension + 1
+        size = n_initial or (problem.box.dimension + 1 if problem.is_model_free else 2)
         drawn = sobol.random_base2(max(0, (size - 1).bit_length()))[:size]
         return problem.box.from_unit(drawn)
     candidates = problem.box.from_unit(sobol.random(max(HARD_CANDIDATES, n_initial or 1)))
