@@ -28,7 +28,7 @@ def problem(logit_problem):
     return logit_problem
 
 
-def dense_nll(network, trips, theta):
+def dense_nll(network, trips, theta, at_destination="absorb"):
     """Mean over trips of what their turns cost more than the value of their origin."""
     utility = {}
     for (left, entered), angle in zip(network.turns.tolist(), network.angles, strict=True):
@@ -37,9 +37,12 @@ def dense_nll(network, trips, theta):
     weights = np.zeros((network.n_links, network.n_links))
     for (left, entered), value in utility.items():
         weights[left, entered] = np.exp(value)
-    inverse = np.linalg.inv(np.eye(network.n_links) - weights)
     total = 0.0
     for destination, links in zip(trips.destinations.tolist(), trips.links, strict=True):
+        allowed = weights.copy()
+        if at_destination == "absorb":
+            allowed[network.destinations[destination]] = 0.0
+        inverse = np.linalg.inv(np.eye(network.n_links) - allowed)
         z = sum(inverse[links[0], feeder] for feeder in network.destinations[destination])
         gained = sum(utility[pair] for pair in pairwise(links))
         total += np.log(z) - gained
@@ -50,19 +53,22 @@ THETAS = [TRUTH, (-4.0, 0.5, -1.5, -9.0), (-0.5, -3.0, -2.0, -1.0)]
 
 
 @pytest.mark.parametrize("theta", THETAS)
+@pytest.mark.parametrize("at_destination", ["absorb", "pass"])
 @pytest.mark.parametrize("seed", range(2))
-def test_the_nll_is_that_of_a_dense_computation(seed, theta):
+def test_the_nll_is_that_of_a_dense_computation(seed, at_destination, theta):
     network, trips = town_with_trips(seed)
-    problem = recursive_logit_problem(network, trips)
-    expected = dense_nll(network, trips, theta)
+    problem = recursive_logit_problem(network, trips, at_destination=at_destination)
+    expected = dense_nll(network, trips, theta, at_destination)
     evaluation = problem.evaluate(theta)
     assert evaluation.ok
     assert evaluation.nll == pytest.approx(expected, rel=1e-10)
     np.testing.assert_allclose(problem.nll_batch([theta, theta]), expected, rtol=1e-10)
 
 
+@pytest.mark.parametrize("at_destination", ["absorb", "pass"])
 @pytest.mark.parametrize("theta", THETAS)
-def test_the_gradient_is_that_of_finite_differences(problem, theta):
+def test_the_gradient_is_that_of_finite_differences(roads, at_destination, theta):
+    problem = recursive_logit_problem(*roads, at_destination=at_destination)
     steps = 1e-5 * np.eye(4)
     above, below = (problem.nll_batch(theta + sign * steps) for sign in (1.0, -1.0))
     np.testing.assert_allclose(problem.gradient(theta), (above - below) / 2e-5, atol=1e-6)
@@ -151,7 +157,7 @@ def test_an_evaluation_has_its_gradient_and_likelihoods(problem, theta):
 
 @pytest.mark.parametrize(("kept_values", "solves"), [(10**6, 0), (0, 1)])
 def test_a_kept_policy_is_the_policy(problem, monkeypatch, kept_values, solves):
-    monkeypatch.setattr("boirl.domains.roads.recursive_logit.KEPT_VALUES", kept_values)
+    monkeypatch.setattr("boirl.domains.roads.kept_policy.KEPT_VALUES", kept_values)
     whole = problem.policy(TRUTH)
     evaluation = problem.evaluate(TRUTH)
     starts = problem.demonstrations.starts
@@ -242,7 +248,8 @@ def test_a_network_with_a_dead_end_can_be_searched():
     turns = np.array([[1, 0], [0, 1], [0, 2]])
     network = RoadNetwork(np.full(3, 0.1), turns, np.array([0.0, 0.0, 1.0]), {5: np.array([1])})
     trips = Trips(np.array([5, 5]), (np.array([0, 1]), np.array([0, 1, 0, 1])))
-    found = boirl.explore(recursive_logit_problem(network, trips), evaluations=4)
+    problem = recursive_logit_problem(network, trips, at_destination="pass")
+    found = boirl.explore(problem, evaluations=4)
     assert np.isfinite(found.best_nll)
 
 
