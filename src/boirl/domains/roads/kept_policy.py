@@ -94,23 +94,19 @@ class KeptRoutePolicy:
 
 
 def kept_arrays(
-    policy: RoutePolicy | KeptRoutePolicy,
-    demonstrations: Demonstrations,
+    states: IntArray,
+    table: FloatArray,
+    starts: IntArray,
     flows: FloatArray,
+    values: FloatArray | None,
     weights: FloatArray | None,
 ) -> PolicyArrays:
-    """What an evaluation keeps of a policy, whose flows from the starts of trips are known."""
-    states = np.unique(demonstrations.states)
-    arrays = {
-        "states": states,
-        "log_probabilities": policy.log_probabilities(states),
-        "starts": demonstrations.starts,
-        "flows": flows,
-    }
+    """What an evaluation keeps of a policy, see `KeptRoutePolicy`."""
+    arrays = {"states": states, "log_probabilities": table, "starts": starts, "flows": flows}
     if weights is not None:
         arrays["weights"] = weights
-    if policy.values is not None and policy.values.size <= KEPT_VALUES:
-        arrays["values"] = policy.values
+    if values is not None and values.size <= KEPT_VALUES:
+        arrays["values"] = values
     return arrays
 
 

@@ -19,11 +19,11 @@ from boirl.domains.roads.attributes import Utilities, feature_weights, utility_w
 from boirl.domains.roads.files import load_road_network
 from boirl.domains.roads.kept_policy import KeptRoutePolicy, kept_arrays
 from boirl.domains.roads.network import RoadNetwork
+from boirl.domains.roads.observed import ObservedTrips
 from boirl.domains.roads.route_choice import AtDestination, RouteChoice, RoutePolicy
 from boirl.domains.roads.trips import (
     TripDemonstrations,
     Trips,
-    relative_weights,
     without_padding,
 )
 from boirl.domains.roads.turn_rewards import TurnReward, TurnUtilities
@@ -71,6 +71,10 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
         return 1.0
 
     @property
+    def has_demonstrations(self) -> bool:
+        return True
+
+    @property
     def network(self) -> RoadNetwork:
         """The roads."""
         return self.choice.network
@@ -91,22 +95,19 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
 
     def log_likelihoods(self, policy: RoutePolicy | KeptRoutePolicy) -> FloatArray:
         """Of each trip, `N`, times its weight where trips have weights, which are 1 on average."""
-        unweighted = super().log_likelihoods(policy)
-        return unweighted if self._weights is None else self._weights * unweighted
+        if isinstance(policy, RoutePolicy) and policy.system is not None:
+            unweighted = self._observed.log_likelihoods(policy)
+        else:
+            unweighted = super().log_likelihoods(policy)
+        weights = self._observed.weights
+        return unweighted if weights is None else weights * unweighted
 
     @cached_property
-    def _weights(self) -> FloatArray | None:
-        """What each trip counts, `N`, 1 on average; None where all count the same."""
-        return relative_weights(self.demonstrations)
-
-    @property
-    def _step_weights(self) -> FloatArray:
-        """What each step counts, `T`."""
-        weights = np.ones(len(self.demonstrations)) if self._weights is None else self._weights
-        return np.repeat(weights, self.demonstrations.lengths)
+    def _observed(self) -> ObservedTrips:
+        return ObservedTrips(self.choice, self.demonstrations)
 
     def _flows(self, policy: RoutePolicy | KeptRoutePolicy) -> FloatArray:
-        return policy.turn_flows(self.demonstrations.starts, self._weights)
+        return policy.turn_flows(self.demonstrations.starts, self._observed.weights)
 
     def _evaluate(self, theta: FloatArray, seed: int | None, report: Report) -> Evaluation:
         policy = self.policy(theta)
@@ -116,7 +117,7 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
             tuple(theta.tolist()),
             -float(log_likelihoods.mean()),
             log_likelihoods=log_likelihoods,
-            gradient=None if self._unfinished.any() else self._gradient(theta, flows),
+            gradient=None if self._observed.unfinished.any() else self._gradient(theta, flows),
             policies=(self._compact(policy, flows),),
         )
 
@@ -125,7 +126,13 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
         return self._compact(policy, self._flows(policy))
 
     def _compact(self, policy: RoutePolicy | KeptRoutePolicy, flows: FloatArray) -> PolicyArrays:
-        return kept_arrays(policy, self.demonstrations, flows, self._weights)
+        seen = self._observed
+        if isinstance(policy, RoutePolicy):
+            table = policy.log_probabilities_of(*seen.options)
+        else:
+            table = policy.log_probabilities(seen.states)
+        starts = self.demonstrations.starts
+        return kept_arrays(seen.states, table, starts, flows, policy.values, seen.weights)
 
     def _restore_policy(self, arrays: PolicyArrays, evaluation: Evaluation) -> KeptRoutePolicy:
         return KeptRoutePolicy.restore(self.choice, self.utilities(evaluation.theta), arrays)
@@ -151,7 +158,7 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
             InvalidInputError: The reward family is not differentiable.
             SolverError: The sum over routes diverges.
         """
-        if self._unfinished.any():
+        if self._observed.unfinished.any():
             raise DemonstrationError(self._no_gradient())
         chosen = self.box.check_one(theta)
         gradient = self._gradient(chosen, self._flows(self.policy(chosen)))
@@ -159,36 +166,22 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
             raise InvalidInputError(f"there is no gradient: {self._no_gradient()}")
         return gradient
 
-    @cached_property
-    def _unfinished(self) -> np.ndarray:
-        """Whether a trip does not end at its destination, `N`."""
-        last = np.cumsum(self.demonstrations.lengths) - 1
-        unfinished: np.ndarray = self.demonstrations.next_states[last] != self.choice.end
-        return unfinished
-
     def _gradient(self, theta: FloatArray, flows: FloatArray) -> FloatArray | None:
-        surplus = (flows - self._demonstrated_turns()) / len(self.demonstrations)
+        surplus = (flows - self._observed.turn_counts) / len(self.demonstrations)
         return self._turn_utilities.gradient(theta, surplus)
 
     def demonstrated_visits(self) -> FloatArray:
         """How often a demonstration passes each link, on average."""
-        return self._by_link(self._demonstrated_turns())
+        return self._by_link(self._observed.turn_counts)
 
     def expected_visits(self, policy: RoutePolicy | KeptRoutePolicy) -> FloatArray:
         """How often a policy passes each link, from the demonstrations' starts."""
         return self._by_link(self._flows(policy))
 
     def _by_link(self, by_turn: FloatArray) -> FloatArray:
-        network, n_links = self.network, self.network.n_links
-        origins = np.bincount(self.demonstrations.starts % n_links, self._weights, n_links)
-        entered = np.bincount(network.turns[:, 1], weights=by_turn, minlength=n_links)
-        return (origins + entered) / len(self.demonstrations)
-
-    def _demonstrated_turns(self) -> FloatArray:
-        turns = self.choice.turns_of(self.demonstrations.states, self.demonstrations.actions)
-        taken = turns >= 0
-        counts = np.bincount(turns[taken], self._step_weights[taken], len(self.network.turns))
-        return counts.astype(np.float64)
+        n_links = self.network.n_links
+        entered = np.bincount(self.network.turns[:, 1], weights=by_turn, minlength=n_links)
+        return (self._observed.origin_counts + entered) / len(self.demonstrations)
 
     def complete(self, demonstrations: Demonstrations) -> Demonstrations:
         demonstrations.check_fits(self.choice.n_states, self.choice.n_actions)
@@ -227,7 +220,8 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
             raise InvalidInputError(f"count is {count}; expected at least one trip")
         rng = np.random.default_rng([seed, DEMONSTRATION_STREAM])
         policy = self.policy(theta)
-        shares = None if self._weights is None else self._weights / self._weights.sum()
+        weights = self._observed.weights
+        shares = None if weights is None else weights / weights.sum()
         starts = rng.choice(self.demonstrations.starts, size=count, p=shares)
         longest = int(self.demonstrations.lengths.max())
         return without_padding(
@@ -235,25 +229,25 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
         )
 
     def behaviour_distances(self, policies: Sequence[RoutePolicy | KeptRoutePolicy]) -> FloatArray:
-        states, place = np.unique(self.demonstrations.states, return_inverse=True)
-        visits = np.bincount(place, self._step_weights)
+        seen = self._observed
         return mean_total_variation(
-            np.stack([np.exp(policy.log_probabilities(states)) for policy in policies]), visits
+            np.stack([np.exp(policy.log_probabilities(seen.states)) for policy in policies]),
+            seen.state_counts,
         )
 
     def most_different(
         self, one: RoutePolicy | KeptRoutePolicy, other: RoutePolicy | KeptRoutePolicy, n: int
     ) -> list[Difference]:
-        states = np.unique(self.demonstrations.states)
+        states = self._observed.states
         first, second = (np.exp(policy.log_probabilities(states)) for policy in (one, other))
         return largest_differences(states, first, second, n)
 
     def _no_gradient(self) -> str:
-        if not self._unfinished.any():
+        if not self._observed.unfinished.any():
             return super()._no_gradient()
         return (
-            f"trajectory {self._unfinished.argmax()} does not end at its destination; expected "
-            "complete trips"
+            f"trajectory {self._observed.unfinished.argmax()} does not end at its destination; "
+            "expected complete trips"
         )
 
     def _sizes(self) -> list[str]:
@@ -278,8 +272,8 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
         # What there was from the start is not written down, so that old studies go on.
         if self.choice.absorbing:
             digest.update(self.choice.at_destination.encode())
-        if self._weights is not None:
-            digest.update(self._weights.tobytes())
+        if self._observed.weights is not None:
+            digest.update(self._observed.weights.tobytes())
         return digest.hexdigest()[:16]
 
 

@@ -118,10 +118,14 @@ class RouteChoice:
         ends[self.end] = True
         return ends
 
+    @cached_property
+    def _turns_and_end(self) -> IntArray:
+        """The turn that each action takes on each link, -1 for the one that ends a trip."""
+        return np.append(self.network.ways_on, np.full((self.network.n_links, 1), -1), axis=1)
+
     def turns_of(self, states: IntArray, actions: IntArray) -> IntArray:
         """Numbers of the turns that actions take, -1 for the end of a trip and impossible ones."""
-        ways = np.append(self.network.ways_on, np.full((self.network.n_links, 1), -1), axis=1)
-        turns = ways[states % self.network.n_links, actions]
+        turns = self._turns_and_end[states % self.network.n_links, actions]
         ended = self._ends_here[states] if self.absorbing else states == self.end
         return np.where(ended, -1, turns)
 
@@ -132,6 +136,12 @@ class RouteChoice:
         moved = states - states % self.network.n_links + links
         ended = (actions == self.end_trip) & self._ends_here[states]
         return np.where(ended, self.end, np.where(turns >= 0, moved, -1))
+
+    def options(self, states: IntArray) -> tuple[IntArray, IntArray]:
+        """The turn of every action in `T` states and the state that it leads to, `T x A` each."""
+        actions = np.tile(np.arange(self.n_actions), (len(states), 1))
+        rows = np.broadcast_to(np.asarray(states)[:, None], actions.shape)
+        return self.turns_of(rows, actions), self.next_states(rows, actions)
 
     def states_of(self, destination: int, links: IntArray) -> IntArray:
         """The states of a traveller to a destination on some links."""
@@ -240,11 +250,10 @@ class RoutePolicy:
 
     def log_probabilities(self, states: IntArray) -> FloatArray:
         """Log probability of every action in `T` states, `T x A`."""
-        choice = self.choice
-        actions = np.tile(np.arange(choice.n_actions), (len(states), 1))
-        rows = np.broadcast_to(np.asarray(states)[:, None], actions.shape)
-        following = choice.next_states(rows, actions)
-        turns = choice.turns_of(rows, actions)
+        return self.log_probabilities_of(*self.choice.options(states))
+
+    def log_probabilities_of(self, turns: IntArray, following: IntArray) -> FloatArray:
+        """The same from `RouteChoice.options` of the states."""
         utility = np.where(turns >= 0, self.utilities[turns], 0.0)
         values = np.append(self.values.reshape(-1), 0.0)[following]
         scores = np.where(following >= 0, utility + values, -np.inf)

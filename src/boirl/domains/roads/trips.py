@@ -44,7 +44,7 @@ class Trips:
         return tuple(self.links[number] for number in chosen)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TripDemonstrations(Demonstrations):
     """Demonstrations that know who made them and what each counts.
 

@@ -128,7 +128,7 @@ class TurnUtilities:
             further + self.choice.network.turns[:, 0],
             actions,
             further + following % n_links,
-            np.ones(len(actions)),
+            np.ones(len(actions), dtype=np.int64),
         )
         every = Demonstrations.concatenate([demonstrations, last])
         taken = self.choice.turns_of(every.states, every.actions)
