@@ -82,7 +82,7 @@ def test_trips_are_chosen_by_destination():
         (
             "turns.csv",
             "10,x,0",
-            r"turns.csv, line 7: found x in the column to; expected a whole number",
+            r"turns.csv, line 7: found x in the column to; expected",
         ),
         ("trips.csv", "2,99,1,55", r"trips.csv, line 5: unknown link 55"),
         ("trips.csv", "2,99,1,11\n2,99,2,12", r"trips.csv, line 6: trip 2 has a gap"),
