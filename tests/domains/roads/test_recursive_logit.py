@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from scipy.optimize import minimize
 from scipy.sparse.linalg import spsolve
 
 import boirl
+from boirl.domains.roads.attributes import Utilities
 from boirl.domains.roads.files import Trips
 from boirl.domains.roads.network import RoadNetwork
 from boirl.domains.roads.recursive_logit import BOUNDS, recursive_logit_problem
@@ -311,7 +313,7 @@ def test_equal_rewards_behave_alike_and_others_do_not(problem):
     np.testing.assert_allclose(distances, distances.T)
 
 
-UTILITIES = {
+UTILITIES: Utilities = {
     "time": (-5.0, 0.0),
     "length": (-5.0, 0.0),
     "main": (-2.0, 2.0),
@@ -343,11 +345,12 @@ def test_utilities_are_those_of_the_attributes_named(roads):
 
 
 def test_the_four_features_are_a_case_of_utilities(problem, roads):
-    same = recursive_logit_problem(*roads, utilities=BOUNDS)
+    network, trips = roads
+    same = recursive_logit_problem(network, trips, utilities=BOUNDS)
     assert same.evaluate(TRUTH).nll == problem.evaluate(TRUTH).nll
     assert same.fingerprint() == problem.fingerprint()
     with pytest.raises(InvalidInputError, match="both bounds and utilities"):
-        recursive_logit_problem(*roads, BOUNDS, utilities=UTILITIES)
+        recursive_logit_problem(network, trips, BOUNDS, utilities=UTILITIES)
 
 
 def test_the_fingerprint_depends_on_utilities_attributes_weights_and_destinations(roads):
@@ -424,7 +427,7 @@ def test_travellers_and_weights_stay_with_their_trips(roads):
     network, trips = roads
     people = np.arange(len(trips)) % 7
     panel = replace(trips, travellers=people, weights=1.0 + people)
-    problem = recursive_logit_problem(network, panel)
+    problem: Any = recursive_logit_problem(network, panel)
     np.testing.assert_array_equal(problem.demonstrations.travellers, people)
     fewer = problem.with_demonstrations(problem.demonstrations.subset(people == 3))
     np.testing.assert_array_equal(fewer.demonstrations.travellers, 3)
