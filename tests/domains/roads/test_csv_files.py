@@ -80,6 +80,7 @@ def test_links_may_have_any_number(folder, number):
         ("trips.csv", "6,0.5", "6,0", r"line 5: the weight is 0; expected a number above 0"),
         ("trips.csv", "6,0.5", "6,heavy", r"line 5: found heavy in the column weight"),
         ("trips.csv", ",6,", ",,", r"line 5: found no traveller"),
+        ("trips.csv", "2,99,2,12,6", "2,99,2,12,", r"trip 2 has the traveller nothing, and 6 on"),
         ("trips.csv", "weight", "Weights", r"line 1: found the column Weights; expected weight"),
         ("trips.csv", "99", "97", r"line 4: trip 1 goes to the unknown destination 97"),
         ("links.csv", "13,", "9223372036854775808,", r"line 5: found 9223372036854775808 in the"),
@@ -92,6 +93,11 @@ def test_what_is_wrong_is_named_with_its_line(folder, name, old, new, message):
         load_csv(folder, "radians")
     assert str(folder / name) in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_the_same_number_may_be_written_in_two_ways(folder):
+    replace_in(folder / "trips.csv", "1,99,2,10,5,2", "1,99.0,2,10,5,2.0")
+    assert load_csv(folder, "radians")[1].weights.tolist() == [2.0, 0.5, 1.0]
 
 
 def test_degrees_are_an_option(folder):

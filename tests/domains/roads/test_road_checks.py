@@ -43,6 +43,9 @@ def test_degrees_among_radians_are_named_with_the_way_out():
         InvalidInputError, match=r"turns.csv, line 3: the angle is 90; .*pass angles='degrees'"
     ):
         read_angles(rows(0.1, 90, -90), "angle", "radians")
+    with pytest.raises(InvalidInputError, match=r"line 3: the angle is 1.5, .*angles='radians'"):
+        read_angles(rows(0, 1.5, -3.14), "angle", "degrees")
+    np.testing.assert_array_equal(read_angles(rows(0, 0), "angle", "degrees"), [0.0, 0.0])
     with pytest.raises(InvalidInputError, match=r"line 2: the angle is 400; expected degrees, at"):
         read_angles(rows(400), "angle", "degrees")
     with pytest.raises(InvalidInputError, match="expected 'radians' or 'degrees'"):

@@ -123,9 +123,12 @@ def _trips(network: RoadNetwork, names: IntArray, path: Path) -> Trips:
     link = _places(rows, "link", names)
     order = np.lexsort((position, trip))
     groups = np.split(order, np.flatnonzero(np.diff(trip[order])) + 1)
-    for column in ("destination", "traveller", "weight"):
-        if column in rows.cells:
-            _check_one_per_trip(rows, column, trip, order)
+    weight = _weights(rows) if "weight" in rows.cells else None
+    _check_one_per_trip(rows, "destination", destination, trip, order)
+    if "traveller" in rows.cells:
+        _check_one_per_trip(rows, "traveller", np.array(rows.cells["traveller"]), trip, order)
+    if weight is not None:
+        _check_one_per_trip(rows, "weight", weight, trip, order)
     check_once(rows, (trip, position), "trip and position")
     for members in groups:
         check_trip(
@@ -141,21 +144,23 @@ def _trips(network: RoadNetwork, names: IntArray, path: Path) -> Trips:
         destination[first],
         tuple(link[members] for members in groups),
         _travellers(rows, first) if "traveller" in rows.cells else None,
-        _weights(rows)[first] if "weight" in rows.cells else None,
+        None if weight is None else weight[first],
     )
 
 
-def _check_one_per_trip(rows: Rows, column: str, trip: IntArray, order: IntArray) -> None:
+def _check_one_per_trip(
+    rows: Rows, column: str, values: NDArray[Any], trip: IntArray, order: IntArray
+) -> None:
     """A trip has one destination, one traveller and one weight."""
-    cells = np.array(rows.cells[column])
     first, second = order[:-1], order[1:]
-    differs = np.flatnonzero((trip[first] == trip[second]) & (cells[first] != cells[second]))
+    differs = np.flatnonzero((trip[first] == trip[second]) & (values[first] != values[second]))
     if differs.size:
-        row = int(second[differs[0]])
+        before, row = int(first[differs[0]]), int(second[differs[0]])
+        cells = rows.cells[column]
         raise rows.fail(
             row,
-            f"trip {trip[row]} has the {column} {cells[row]}, and {cells[first[differs[0]]]} on "
-            f"line {rows.lines[int(first[differs[0]])]}; expected one for all rows of a trip: "
+            f"trip {trip[row]} has the {column} {cells[row] or 'nothing'}, and {cells[before]} on "
+            f"line {rows.lines[before]}; expected one for all rows of a trip: "
             "correct it, or give the trips numbers of their own",
         )
 

@@ -34,6 +34,13 @@ def read_angles(rows: Rows, column: str, unit: AngleUnit) -> FloatArray:
             f"the {column} is {angles[wrong[0]]:g}; expected {unit}, at most {full:.4g} either way"
             f"{advice}",
         )
+    turned = np.flatnonzero(angles)
+    if unit == "degrees" and turned.size and np.abs(angles).max() <= FULL_TURN["radians"]:
+        raise rows.fail(
+            int(turned[0]),
+            f"the {column} is {angles[turned[0]]:g}, and none is above {FULL_TURN['radians']:.4g}; "
+            "expected degrees; for radians, pass angles='radians'",
+        )
     angles = angles * (2.0 * np.pi / full)
     wrapped = (angles + np.pi) % (2.0 * np.pi) - np.pi
     return np.where(np.abs(angles) > np.pi + ROUNDING, wrapped, angles)
