@@ -230,12 +230,12 @@ class RoutePolicy:
             weights: What each counts, `N`; by default 1.
         """
         assert self.system is not None
-        network, z = self.choice.network, np.exp(self.values.T)
+        network, z = self.choice.network, np.exp(self.values)
         numbers, origins = np.divmod(starts, network.n_links)
-        counts = (1.0 if weights is None else weights) / z[origins, numbers]
-        visits = self.system.visits(origins, numbers, counts)
+        counts = (1.0 if weights is None else weights) / z[numbers, origins]
+        visits = np.ascontiguousarray(self.system.visits(origins, numbers, counts).T)
         left, entered = network.turns.T
-        flows: FloatArray = np.einsum("td,td->t", visits[left], z[entered])
+        flows: FloatArray = np.einsum("dt,dt->t", visits[:, left], z[:, entered])
         return flows * np.exp(self.utilities)
 
     @classmethod
