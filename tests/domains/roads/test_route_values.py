@@ -8,6 +8,7 @@ from boirl.domains.roads.route_values import (
     Absorbing,
     Passing,
     Separate,
+    dot_rows,
     factorise,
     solve_system,
 )
@@ -81,3 +82,13 @@ def test_shared_and_separate_solutions_agree(weights, leads_to):
     shared = solve_system(weights, leads_to, absorbing=True)
     assert type(shared) is Absorbing
     np.testing.assert_allclose(shared.z, Separate(weights, leads_to).z, rtol=1e-10)
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 1000])
+def test_rows_are_multiplied_in_chunks(monkeypatch, chunk):
+    monkeypatch.setattr("boirl.domains.roads.route_values.CHUNK", chunk)
+    rng = np.random.default_rng(0)
+    one, other = rng.random((2, 5, 3))
+    rows, others = rng.integers(5, size=(2, 11))
+    expected = (one[rows] * other[others]).sum(axis=1)
+    np.testing.assert_allclose(dot_rows(one, other, rows, others), expected)

@@ -23,7 +23,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from boirl.demonstrations import Demonstrations
 from boirl.domains.roads.network import RoadNetwork
-from boirl.domains.roads.route_values import RouteSystem, solve_system
+from boirl.domains.roads.route_values import RouteSystem, dot_rows, solve_system
 from boirl.errors import InvalidInputError, SolverError
 from boirl.types import FloatArray, IntArray
 
@@ -233,9 +233,8 @@ class RoutePolicy:
         network, z = self.choice.network, np.exp(self.values)
         numbers, origins = np.divmod(starts, network.n_links)
         counts = (1.0 if weights is None else weights) / z[numbers, origins]
-        visits = np.ascontiguousarray(self.system.visits(origins, numbers, counts).T)
-        left, entered = network.turns.T
-        flows: FloatArray = np.einsum("dt,dt->t", visits[:, left], z[:, entered])
+        visits = self.system.visits(origins, numbers, counts)
+        flows = dot_rows(visits, z.T, *network.turns.T)
         return flows * np.exp(self.utilities)
 
     @classmethod

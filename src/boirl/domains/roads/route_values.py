@@ -22,6 +22,9 @@ from scipy.sparse.linalg import SuperLU, splu
 from boirl.errors import SolverError
 from boirl.types import FloatArray, IntArray
 
+CHUNK = 2**17
+"""Numbers that are gathered at once: few enough to stay in the cache of a core."""
+
 
 class RouteSystem(Protocol):
     """What is solved for all destinations.
@@ -83,6 +86,19 @@ def diverges(weights: sp.csr_array) -> SolverError:
         "the undiscounted sum over routes diverges: going round in circles costs too little (the "
         f"mean utility of a turn is {np.mean(utilities):.3g}); lower the weights"
     )
+
+
+def dot_rows(
+    one: FloatArray, other: FloatArray, rows: IntArray, other_rows: IntArray
+) -> FloatArray:
+    """Products of `T` pairs of rows of two tables, each summed up, `T`."""
+    one, other = np.ascontiguousarray(one), np.ascontiguousarray(other)
+    products = np.empty(len(rows))
+    step = max(1, CHUNK // one.shape[1])
+    for first in range(0, len(rows), step):
+        own = slice(first, first + step)
+        products[own] = np.einsum("td,td->t", one[rows[own]], other[other_rows[own]])
+    return products
 
 
 class Passing:

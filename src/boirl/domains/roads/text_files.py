@@ -77,7 +77,7 @@ def _check_numbering(incidence: Rows, pairs: IntArray) -> None:
         raise incidence.fail(
             highest,
             f"found link {pairs[highest, 0]} among {len(pairs)} turns; expected links counted from "
-            "1 without large gaps: number them anew, or use CSV, where links have any numbers",
+            "1 without large gaps: renumber them, or use CSV, where links have any numbers",
         )
 
 
