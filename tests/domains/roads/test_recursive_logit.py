@@ -412,6 +412,22 @@ def test_a_weight_of_two_is_the_same_trip_twice(roads):
     assert distances[0] == pytest.approx(distances[1], rel=1e-12)
 
 
+def test_standard_errors_of_counts_follow_from_those_of_weights(roads):
+    network, trips = roads
+    twice = Trips(
+        np.append(trips.destinations, trips.destinations[:30]), trips.links + trips.links[:30]
+    )
+    weights = np.where(np.arange(len(trips)) < 30, 2.0, 1.0)
+    weighted = boirl.maximum_likelihood(
+        recursive_logit_problem(network, replace(trips, weights=weights)), starts=1
+    )
+    counted = boirl.maximum_likelihood(recursive_logit_problem(network, twice), starts=1)
+    np.testing.assert_allclose(weighted.theta, counted.theta, atol=1e-3)
+    np.testing.assert_allclose(
+        weighted.standard_errors / np.sqrt(weights.mean()), counted.standard_errors, rtol=1e-2
+    )
+
+
 def test_equal_weights_are_none(problem, roads):
     network, trips = roads
     same = recursive_logit_problem(network, replace(trips, weights=np.full(len(trips), 7.0)))
