@@ -22,6 +22,7 @@ from boirl.experiments import (
     reward_set,
     shaping,
     suite,
+    town_estimates,
 )
 from boirl.experiments.trials import Experiment
 
@@ -40,6 +41,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "maze-search": maze_search.EXPERIMENT,
     "maze-noise": maze_noise.EXPERIMENT,
     "suite": suite.EXPERIMENT,
+    "town-estimates": town_estimates.EXPERIMENT,
 }
 
 

@@ -16,7 +16,7 @@ from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError, SolverError
 from boirl.evaluation import Evaluation, PolicyArrays
 from boirl.problem.given_later import GivenLater
-from boirl.problem.likelihood import Policy, negative_log_likelihood, trajectory_log_likelihoods
+from boirl.problem.likelihood import Policy, trajectory_log_likelihoods
 from boirl.problem.scoring import Scored
 from boirl.rewards import RewardFamily, Transitions
 from boirl.threads import single_thread
@@ -136,12 +136,7 @@ class Problem(Scored, ABC, Generic[P]):
         """
         if not evaluation.ok:
             return evaluation
-        rows = np.stack(
-            [
-                trajectory_log_likelihoods(policy, self.explained_steps)
-                for policy in self.policies_of(evaluation)
-            ]
-        )
+        rows = np.stack([self.log_likelihoods(policy) for policy in self.policies_of(evaluation)])
         log_likelihoods = rows.mean(axis=0)
         spread = float(rows.mean(axis=1).std(ddof=1)) if len(rows) > 1 else 0.0
         return replace(
@@ -183,7 +178,11 @@ class Problem(Scored, ABC, Generic[P]):
         Raises:
             SolverError: Theta has no policy.
         """
-        return negative_log_likelihood(self.policy(theta), self.explained_steps)
+        return -float(self.log_likelihoods(self.policy(theta)).mean())
+
+    def log_likelihoods(self, policy: P) -> FloatArray:
+        """Log-likelihood of each trajectory under a policy, `N`; the NLL is their mean, negated."""
+        return trajectory_log_likelihoods(policy, self.explained_steps)
 
     @property
     def explained_steps(self) -> Demonstrations:

@@ -13,7 +13,7 @@ COMPARED_ACTIONS = 16
 """Actions that are drawn from each policy in each state to compare two of them."""
 
 
-def mean_total_variation(probabilities: FloatArray, visits: IntArray) -> FloatArray:
+def mean_total_variation(probabilities: FloatArray, visits: IntArray | FloatArray) -> FloatArray:
     """Total variation between policies, averaged over states by their visits.
 
     Args:

@@ -51,6 +51,29 @@ def test_trips_become_states_and_actions(own):
     assert (problem.box.names, problem.gamma) == (("time", "left", "constant"), 0.99)
 
 
+def test_utilities_have_bounds_of_their_own(own):
+    problem, trips = own
+    network = problem.network
+    utilities = {"time": (-3, 0), "right": (-2, 1), "main*time": (-1, 1), "u-turn": (-9, 0)}
+    other = boirl.road_problem(network, 0, trips, bellman="logsumexp", utilities=utilities)
+    assert other.box.names == tuple(utilities)
+    assert other.fingerprint() != problem.fingerprint()
+    np.testing.assert_array_equal(other.box.low, [-3, -2, -1, -9])
+    theta = np.array([-2.0, -0.5, 0.2, -4.0])
+    found = other.evaluate(theta).gradient
+    for column, move in enumerate(1e-5 * np.eye(4)):
+        slope = (other.nll(theta + move) - other.nll(theta - move)) / 2e-5
+        assert found[column] == pytest.approx(slope, rel=1e-4, abs=1e-6)
+    same = dict.fromkeys(("time", "left", "constant"), BOXES["wide"])
+    again = boirl.road_problem(
+        network, 0, trips, bellman="logsumexp", utilities={**same, "u-turn": -20}
+    )
+    assert again.evaluate(THETA).nll == problem.evaluate(THETA).nll
+    for wrong in ({}, {"bounds": (-1.0, 0.0), "utilities": utilities}):
+        with pytest.raises(InvalidInputError, match="of bounds and utilities are given"):
+            boirl.road_problem(network, 0, trips, **wrong)
+
+
 def test_a_trip_without_a_turn_is_refused(own):
     network = own[0].network
     feeder = network.feeders(0)[:1]

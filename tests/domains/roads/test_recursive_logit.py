@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,11 +11,12 @@ from scipy.optimize import minimize
 from scipy.sparse.linalg import spsolve
 
 import boirl
+from boirl.domains.roads.attributes import Utilities
 from boirl.domains.roads.files import Trips
 from boirl.domains.roads.network import RoadNetwork
-from boirl.domains.roads.recursive_logit import recursive_logit_problem
-from boirl.domains.roads.route_choice import RoutePolicy
-from boirl.errors import DemonstrationError, SolverError
+from boirl.domains.roads.recursive_logit import BOUNDS, recursive_logit_problem
+from boirl.domains.roads.route_choice import RouteChoice, RoutePolicy
+from boirl.errors import DemonstrationError, InvalidInputError, SolverError
 
 from .conftest import BORLANGE, LOGIT_TRUTH, town_with_trips
 
@@ -28,7 +30,7 @@ def problem(logit_problem):
     return logit_problem
 
 
-def dense_nll(network, trips, theta):
+def dense_nll(network, trips, theta, at_destination="absorb"):
     """Mean over trips of what their turns cost more than the value of their origin."""
     utility = {}
     for (left, entered), angle in zip(network.turns.tolist(), network.angles, strict=True):
@@ -37,9 +39,12 @@ def dense_nll(network, trips, theta):
     weights = np.zeros((network.n_links, network.n_links))
     for (left, entered), value in utility.items():
         weights[left, entered] = np.exp(value)
-    inverse = np.linalg.inv(np.eye(network.n_links) - weights)
     total = 0.0
     for destination, links in zip(trips.destinations.tolist(), trips.links, strict=True):
+        allowed = weights.copy()
+        if at_destination == "absorb":
+            allowed[network.destinations[destination]] = 0.0
+        inverse = np.linalg.inv(np.eye(network.n_links) - allowed)
         z = sum(inverse[links[0], feeder] for feeder in network.destinations[destination])
         gained = sum(utility[pair] for pair in pairwise(links))
         total += np.log(z) - gained
@@ -50,19 +55,22 @@ THETAS = [TRUTH, (-4.0, 0.5, -1.5, -9.0), (-0.5, -3.0, -2.0, -1.0)]
 
 
 @pytest.mark.parametrize("theta", THETAS)
+@pytest.mark.parametrize("at_destination", ["absorb", "pass"])
 @pytest.mark.parametrize("seed", range(2))
-def test_the_nll_is_that_of_a_dense_computation(seed, theta):
+def test_the_nll_is_that_of_a_dense_computation(seed, at_destination, theta):
     network, trips = town_with_trips(seed)
-    problem = recursive_logit_problem(network, trips)
-    expected = dense_nll(network, trips, theta)
+    problem = recursive_logit_problem(network, trips, at_destination=at_destination)
+    expected = dense_nll(network, trips, theta, at_destination)
     evaluation = problem.evaluate(theta)
     assert evaluation.ok
     assert evaluation.nll == pytest.approx(expected, rel=1e-10)
     np.testing.assert_allclose(problem.nll_batch([theta, theta]), expected, rtol=1e-10)
 
 
+@pytest.mark.parametrize("at_destination", ["absorb", "pass"])
 @pytest.mark.parametrize("theta", THETAS)
-def test_the_gradient_is_that_of_finite_differences(problem, theta):
+def test_the_gradient_is_that_of_finite_differences(roads, at_destination, theta):
+    problem = recursive_logit_problem(*roads, at_destination=at_destination)
     steps = 1e-5 * np.eye(4)
     above, below = (problem.nll_batch(theta + sign * steps) for sign in (1.0, -1.0))
     np.testing.assert_allclose(problem.gradient(theta), (above - below) / 2e-5, atol=1e-6)
@@ -151,7 +159,7 @@ def test_an_evaluation_has_its_gradient_and_likelihoods(problem, theta):
 
 @pytest.mark.parametrize(("kept_values", "solves"), [(10**6, 0), (0, 1)])
 def test_a_kept_policy_is_the_policy(problem, monkeypatch, kept_values, solves):
-    monkeypatch.setattr("boirl.domains.roads.recursive_logit.KEPT_VALUES", kept_values)
+    monkeypatch.setattr("boirl.domains.roads.kept_policy.KEPT_VALUES", kept_values)
     whole = problem.policy(TRUTH)
     evaluation = problem.evaluate(TRUTH)
     starts = problem.demonstrations.starts
@@ -242,7 +250,8 @@ def test_a_network_with_a_dead_end_can_be_searched():
     turns = np.array([[1, 0], [0, 1], [0, 2]])
     network = RoadNetwork(np.full(3, 0.1), turns, np.array([0.0, 0.0, 1.0]), {5: np.array([1])})
     trips = Trips(np.array([5, 5]), (np.array([0, 1]), np.array([0, 1, 0, 1])))
-    found = boirl.explore(recursive_logit_problem(network, trips), evaluations=4)
+    problem = recursive_logit_problem(network, trips, at_destination="pass")
+    found = boirl.explore(problem, evaluations=4)
     assert np.isfinite(found.best_nll)
 
 
@@ -304,6 +313,181 @@ def test_equal_rewards_behave_alike_and_others_do_not(problem):
     np.testing.assert_allclose(distances, distances.T)
 
 
+UTILITIES: Utilities = {
+    "time": (-5.0, 0.0),
+    "length": (-5.0, 0.0),
+    "main": (-2.0, 2.0),
+    "right*main": (-3.0, 1.0),
+    "constant": (-4.0, 0.0),
+    "u-turn": -4.0,
+}
+WEIGHTS = np.array([-1.0, -0.5, 0.3, -0.7, -1.0])
+
+
+def test_utilities_are_those_of_the_attributes_named(roads):
+    network, trips = roads
+    problem = recursive_logit_problem(network, trips, utilities=UTILITIES)
+    assert problem.box.names == tuple(UTILITIES)[:-1]
+    entered, right = network.turns[:, 1], network.turn_attributes["right"]
+    length, main = (network.link_attributes[name][entered] for name in ("length", "main"))
+    expected = (
+        WEIGHTS[0] * network.times[entered]
+        + WEIGHTS[1] * length
+        + WEIGHTS[2] * main
+        + WEIGHTS[3] * right * main
+        + WEIGHTS[4]
+        - 4.0 * (np.abs(network.angles) > 3.1)
+    )
+    np.testing.assert_allclose(problem.utilities(WEIGHTS), expected, rtol=1e-12)
+    for column, move in enumerate(1e-5 * np.eye(5)):
+        slope = (problem.nll(WEIGHTS + move) - problem.nll(WEIGHTS - move)) / 2e-5
+        assert problem.gradient(WEIGHTS)[column] == pytest.approx(slope, abs=1e-6)
+
+
+def test_the_four_features_are_a_case_of_utilities(problem, roads):
+    network, trips = roads
+    same = recursive_logit_problem(network, trips, utilities=BOUNDS)
+    assert same.evaluate(TRUTH).nll == problem.evaluate(TRUTH).nll
+    assert same.fingerprint() == problem.fingerprint()
+    with pytest.raises(InvalidInputError, match="both bounds and utilities"):
+        recursive_logit_problem(network, trips, BOUNDS, utilities=UTILITIES)
+
+
+def test_the_fingerprint_depends_on_utilities_attributes_weights_and_destinations(roads):
+    network, trips = roads
+    longer = {**network.link_attributes, "length": network.link_attributes["length"] * 1.1}
+    weights = np.linspace(1.0, 2.0, len(trips))
+    wider = {**UTILITIES, "main": (-2.0, 3.0)}
+    other = {**UTILITIES, "left*main": UTILITIES["right*main"]}
+    del other["right*main"]
+    problems = [
+        recursive_logit_problem(network, trips, utilities=UTILITIES),
+        recursive_logit_problem(network, trips, utilities=wider),
+        recursive_logit_problem(network, trips, utilities=other),
+        recursive_logit_problem(network, trips, utilities={**UTILITIES, "u-turn": -3.0}),
+        recursive_logit_problem(
+            replace(network, link_attributes=longer), trips, utilities=UTILITIES
+        ),
+        recursive_logit_problem(network, replace(trips, weights=weights), utilities=UTILITIES),
+        recursive_logit_problem(network, trips, utilities=UTILITIES, at_destination="pass"),
+    ]
+    assert len({problem.fingerprint() for problem in problems}) == len(problems)
+    # Who made a trip, and what weights are multiplied by, changes nothing.
+    named = replace(trips, travellers=np.arange(len(trips)), weights=4.0 * weights)
+    again = recursive_logit_problem(network, named, utilities=UTILITIES)
+    assert again.fingerprint() == problems[5].fingerprint()
+
+
+def test_a_weight_of_two_is_the_same_trip_twice(roads):
+    network, trips = roads
+    weights = np.ones(len(trips))
+    weights[:10] = 2.0
+    twice = Trips(
+        np.append(trips.destinations, trips.destinations[:10]), trips.links + trips.links[:10]
+    )
+    weighted = recursive_logit_problem(network, replace(trips, weights=3.0 * weights))
+    repeated = recursive_logit_problem(network, twice)
+    for theta in THETAS:
+        one, other = weighted.evaluate(theta), repeated.evaluate(theta)
+        assert one.nll == pytest.approx(other.nll, rel=1e-12)
+        assert one.nll == pytest.approx(weighted.nll(theta), rel=1e-12)
+        assert -one.log_likelihoods.mean() == pytest.approx(one.nll, rel=1e-12)
+        np.testing.assert_allclose(one.gradient, other.gradient, rtol=1e-9)
+        assert weighted.rescore(one).nll == pytest.approx(one.nll, rel=1e-12)
+    np.testing.assert_allclose(weighted.demonstrated_visits(), repeated.demonstrated_visits())
+    policies = [problem.policy(TRUTH) for problem in (weighted, repeated)]
+    np.testing.assert_allclose(
+        weighted.expected_visits(policies[0]), repeated.expected_visits(policies[1])
+    )
+    kept = weighted.policy_of(weighted.evaluate(TRUTH))
+    assert kept.weights is not None
+    np.testing.assert_array_equal(
+        weighted.expected_visits(kept), weighted.expected_visits(policies[0])
+    )
+    far = [problem.policy((-5.0, 0.0, -2.0, -1.0)) for problem in (weighted, repeated)]
+    distances = [
+        problem.behaviour_distances([near, other])[0, 1]
+        for problem, near, other in zip((weighted, repeated), policies, far, strict=True)
+    ]
+    assert distances[0] == pytest.approx(distances[1], rel=1e-12)
+
+
+def test_standard_errors_of_counts_follow_from_those_of_weights(roads):
+    network, trips = roads
+    twice = Trips(
+        np.append(trips.destinations, trips.destinations[:30]), trips.links + trips.links[:30]
+    )
+    weights = np.where(np.arange(len(trips)) < 30, 2.0, 1.0)
+    weighted = boirl.maximum_likelihood(
+        recursive_logit_problem(network, replace(trips, weights=weights)), starts=1
+    )
+    counted = boirl.maximum_likelihood(recursive_logit_problem(network, twice), starts=1)
+    np.testing.assert_allclose(weighted.theta, counted.theta, atol=1e-3)
+    np.testing.assert_allclose(
+        weighted.standard_errors / np.sqrt(weights.mean()), counted.standard_errors, rtol=1e-2
+    )
+
+
+def test_equal_weights_are_none(problem, roads):
+    network, trips = roads
+    same = recursive_logit_problem(network, replace(trips, weights=np.full(len(trips), 7.0)))
+    assert same.evaluate(TRUTH).nll == pytest.approx(problem.evaluate(TRUTH).nll, rel=1e-14)
+    estimates = [boirl.maximum_likelihood(one, starts=1) for one in (problem, same)]
+    np.testing.assert_allclose(
+        estimates[0].standard_errors, estimates[1].standard_errors, rtol=1e-3
+    )
+    assert estimates[0].log_likelihood == pytest.approx(estimates[1].log_likelihood, rel=1e-6)
+
+
+def test_travellers_and_weights_stay_with_their_trips(roads):
+    network, trips = roads
+    people = np.arange(len(trips)) % 7
+    panel = replace(trips, travellers=people, weights=1.0 + people)
+    problem: Any = recursive_logit_problem(network, panel)
+    np.testing.assert_array_equal(problem.demonstrations.travellers, people)
+    fewer = problem.with_demonstrations(problem.demonstrations.subset(people == 3))
+    np.testing.assert_array_equal(fewer.demonstrations.travellers, 3)
+    alone = recursive_logit_problem(
+        network,
+        Trips(trips.destinations[people == 3], tuple(np.array(trips.links, object)[people == 3])),
+    )
+    assert fewer.evaluate(TRUTH).nll == pytest.approx(alone.evaluate(TRUTH).nll, rel=1e-12)
+
+
+def test_origins_are_drawn_by_weight(roads):
+    network, trips = roads
+    weights = np.full(len(trips), 1e-12)
+    weights[4] = 1.0
+    problem = recursive_logit_problem(network, replace(trips, weights=weights))
+    drawn = problem.demonstrate(TRUTH, 20, seed=1000, horizon=300)
+    assert set(drawn.starts.tolist()) == {int(problem.demonstrations.starts[4])}
+    # A trip is over when it has arrived.
+    assert (drawn.states != problem.choice.end).all()
+    assert problem.with_demonstrations(drawn).evaluate(TRUTH).gradient is not None
+
+
+def test_a_trip_that_passes_its_destination_is_refused_unless_it_may(roads):
+    network, trips = roads
+    feeder = int(network.feeders(7)[0])
+    (turn, *_) = network.turns[network.turns[:, 0] == feeder]
+    (back, *_) = RoutePolicy.solve(
+        RouteChoice(network, np.array([7])), network.features @ LOGIT_TRUTH
+    ).sample(turn[1:], 300, np.random.default_rng(0))
+    links = np.append(feeder, back.states[back.states < network.n_links])
+    several = Trips(np.append(trips.destinations, 7), (*trips.links, links))
+    with pytest.raises(
+        InvalidInputError,
+        match=rf"trip {len(trips)}, counted from 0: it reaches its destination 7 on link number 1 "
+        rf"of {len(links)} and goes on; .*at_destination='pass'",
+    ):
+        recursive_logit_problem(network, several)
+    assert recursive_logit_problem(network, several, at_destination="pass").evaluate(TRUTH).ok
+
+
+def test_a_representation_counts_its_trips(problem):
+    assert "60 trajectories" in repr(problem)
+
+
 @pytest.fixture(scope="module")
 def borlange(borlange_folder):
     return boirl.load_problem("borlange-recursive-logit", data=str(borlange_folder))
@@ -314,6 +498,12 @@ def test_all_trips_of_borlange_are_read(borlange):
     assert len(borlange.choice.destinations) == 466
     assert borlange.box.names == ("time", "left", "constant", "u-turn")
     assert borlange.gamma == 1.0
+    assert borlange.choice.at_destination == "pass"
+
+
+def test_some_trips_of_borlange_pass_their_destination(borlange_folder):
+    with pytest.raises(InvalidInputError, match=r"and goes on; .*at_destination='pass'"):
+        recursive_logit_problem(*boirl.load_road_network(borlange_folder))
 
 
 def borlange_log_likelihood(theta):

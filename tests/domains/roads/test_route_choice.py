@@ -17,17 +17,18 @@ WEIGHTS = np.array([-2.0, -1.0, -1.0, -4.0])
 NAMES = np.array([0, 7, 9])
 
 
-def town(seed):
+def town(seed, at_destination="absorb"):
     """Three destinations, two of them with several links that lead there."""
     network = generate_town(60, seed)
     last = network.n_links - 1
     others = {9: np.array([5, last, 20]), 7: np.array([last])}
-    return RouteChoice(replace(network, destinations={**network.destinations, **others}), NAMES)
+    network = replace(network, destinations={**network.destinations, **others})
+    return RouteChoice(network, NAMES, at_destination)
 
 
-@pytest.fixture(scope="module", params=range(2))
+@pytest.fixture(scope="module", params=[(0, "absorb"), (1, "absorb"), (0, "pass"), (1, "pass")])
 def choice(request):
-    return town(request.param)
+    return town(*request.param)
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +43,19 @@ def dense(network, utilities):
     return weights
 
 
+def dense_towards(choice, utilities):
+    """The weights of turns on the way to each destination."""
+    weights = np.stack([dense(choice.network, utilities)] * len(NAMES))
+    if choice.absorbing:
+        for number, name in enumerate(NAMES.tolist()):
+            weights[number, choice.network.destinations[name]] = 0.0
+    return weights
+
+
+def radius_of(choice, utilities):
+    return np.abs(np.linalg.eigvals(dense_towards(choice, utilities))).max()
+
+
 def every_step(choice):
     """All states and actions, each `S x A`."""
     return np.meshgrid(np.arange(choice.n_states), np.arange(choice.n_actions), indexing="ij")
@@ -53,12 +67,14 @@ def possible_steps(choice):
     for number, name in enumerate(choice.destinations.tolist()):
         for link in range(network.n_links):
             state = number * network.n_links + link
+            if link in network.destinations[name]:
+                steps[state, choice.end_trip] = choice.end
+                if choice.absorbing:
+                    continue
             turns = [turn for turn, (left, _) in enumerate(network.turns) if left == link]
             turns.sort(key=lambda turn: (network.angles[turn], network.turns[turn, 1]))
             for action, turn in enumerate(turns):
                 steps[state, action] = number * network.n_links + int(network.turns[turn, 1])
-            if link in network.destinations[name]:
-                steps[state, choice.end_trip] = choice.end
     return steps
 
 
@@ -92,8 +108,8 @@ def test_probabilities_sum_to_one_and_are_zero_for_impossible_actions(choice, po
 
 
 def test_z_solves_the_fixed_point_for_every_destination(choice, policy):
-    weights = dense(choice.network, policy.utilities)
-    for values, name in zip(policy.values, NAMES.tolist(), strict=True):
+    towards = dense_towards(choice, policy.utilities)
+    for values, weights, name in zip(policy.values, towards, NAMES.tolist(), strict=True):
         ends = np.zeros(choice.network.n_links)
         ends[choice.network.destinations[name]] = 1.0
         z = np.exp(values)
@@ -196,10 +212,10 @@ def test_circles_that_cost_nothing_are_refused(choice):
     sign=st.sampled_from([-1.0, 1.0]),
 )
 def test_the_sum_over_routes_exists_below_a_spectral_radius_of_one(seed, margin, sign):
-    choice = town(seed % 3)
+    choice = town(seed % 3, "absorb" if seed % 2 else "pass")
     weights = np.random.default_rng(seed).uniform(-3.0, 0.5, 4)
     utilities = choice.network.features @ weights
-    radius = np.abs(np.linalg.eigvals(dense(choice.network, utilities))).max()
+    radius = radius_of(choice, utilities)
     # Another constant for each turn scales M.
     shifted = utilities - np.log(radius) + sign * margin
     if sign < 0:
@@ -214,10 +230,9 @@ def test_scaled_utilities_diverge_where_the_spectral_radius_says_so(choice):
     utilities = choice.network.features @ np.array([-2.0, -1.0, -1.5, -4.0])
     found, expected = [], []
     for scale in np.linspace(0.05, 1.5, 60):
-        radius = np.abs(np.linalg.eigvals(dense(choice.network, scale * utilities))).max()
-        expected.append(radius >= 1.0)
+        expected.append(radius_of(choice, scale * utilities) >= 1.0)
         try:
-            choice.factorise(scale * utilities)
+            choice.solve(scale * utilities)
             found.append(False)
         except SolverError:
             found.append(True)
@@ -225,10 +240,35 @@ def test_scaled_utilities_diverge_where_the_spectral_radius_says_so(choice):
     assert 5 < sum(found) < 55
 
 
-def test_a_circle_of_weight_one_is_refused():
+def test_a_circle_of_weight_one_is_refused_unless_the_destination_breaks_it():
     circle = RoadNetwork(np.ones(2), np.array([[1, 0], [0, 1]]), np.zeros(2), {4: np.array([0])})
     with pytest.raises(SolverError, match="diverges"):
-        RoutePolicy.solve(RouteChoice(circle, np.array([4])), np.zeros(2))
+        RoutePolicy.solve(RouteChoice(circle, np.array([4]), "pass"), np.zeros(2))
+    policy = RoutePolicy.solve(RouteChoice(circle, np.array([4])), np.zeros(2))
+    np.testing.assert_array_equal(policy.values, [[0.0, 0.0]])
+    np.testing.assert_array_equal(policy.turn_flows(np.array([0, 1, 1])), [2.0, 0.0])
+
+
+def test_an_unknown_convention_is_refused():
+    network = generate_town(60, 0)
+    for wrong in ("stop", True, None):
+        with pytest.raises(InvalidInputError, match="expected 'absorb' or 'pass'"):
+            RouteChoice(network, np.array([0]), wrong)
+
+
+def test_a_turn_has_a_step_that_takes_it(choice):
+    states, actions, following = choice.turn_steps
+    possible = states >= 0
+    assert possible.any()
+    np.testing.assert_array_equal(
+        choice.turns_of(states[possible], actions[possible]), np.flatnonzero(possible)
+    )
+    np.testing.assert_array_equal(
+        choice.next_states(states[possible], actions[possible]), following[possible]
+    )
+    everywhere = np.isin(choice.network.turns[:, 0], choice.network.n_links - 1)
+    fed_by_all = everywhere & np.isin(choice.network.n_links - 1, choice.network.feeders(0))
+    np.testing.assert_array_equal(~possible, fed_by_all & choice.absorbing)
 
 
 def test_where_there_is_no_route_no_action_is_possible():

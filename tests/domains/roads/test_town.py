@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import boirl
-from boirl.domains.roads.town import SMALLEST_TOWN, generate_town
+from boirl.domains.roads.network import RoadNetwork
+from boirl.domains.roads.town import SMALLEST_TOWN, generate_town, quickest_trips
 from boirl.errors import InvalidInputError
 
 
@@ -51,3 +52,40 @@ def test_links_lie_between_crossings():
 def test_a_town_that_is_too_small_is_refused():
     with pytest.raises(InvalidInputError, match="n_links is 19; expected at least 20"):
         generate_town(19, 0)
+
+
+def test_links_and_turns_have_attributes():
+    network = generate_town(100, 4)
+    starts, ends = network.ends[:, 0], network.ends[:, 1]
+    length = np.linalg.norm(ends - starts, axis=1)
+    np.testing.assert_allclose(network.link_attributes["length"], length)
+    main = network.link_attributes["main"] == 1.0
+    np.testing.assert_allclose(network.times[main], 0.1 * length[main])
+    assert (network.times[~main] > 0.15 * length[~main]).all()
+    right = network.turn_attributes["right"] == 1.0
+    assert (network.angles[right] > 0.5).all()
+    assert not (right & (network.features[:, 1] == 1.0)).any()
+
+
+def test_quickest_trips_take_the_least_time_and_end_where_they_arrive():
+    network = generate_town(60, 4)
+    origins = np.arange(network.n_links)
+    trips = quickest_trips(network, np.zeros(len(origins), int), origins)
+    feeders = network.feeders(0)
+    best = np.where(np.isin(origins, feeders), 0.0, np.inf)
+    for _ in range(network.n_links):
+        left, entered = network.turns.T
+        on = network.times[entered] + best[entered]
+        np.minimum.at(best, left, on)
+    for origin, links in zip(origins, trips.links, strict=True):
+        assert links[0] == origin
+        assert np.isin(links, feeders).sum() == 1
+        assert links[-1] in feeders
+        assert (network.turn_number(links[:-1], links[1:]) >= 0).all()
+        assert network.times[links[1:]].sum() == pytest.approx(best[origin])
+
+
+def test_where_no_route_leads_there_is_no_trip():
+    row = RoadNetwork(np.ones(2), np.array([[0, 1]]), np.zeros(1), {4: np.array([0])})
+    with pytest.raises(InvalidInputError, match="no route leads from link 1 to destination 4"):
+        quickest_trips(row, np.array([4]), np.array([1]))

@@ -39,5 +39,5 @@ VIEWS.register(
     "map", View("boirl.domains.roads.maps:has_map", "boirl.domains.roads.maps:save_maps")
 )
 
-_MODULES = ("files", "layout", "maps", "network", "problem", "recursive_logit", "town")
+_MODULES = ("files", "layout", "maps", "network", "problem", "recursive_logit", "town", "trips")
 __getattr__ = lazy_names(__name__, dict.fromkeys(_MODULES, ""))

@@ -9,20 +9,24 @@ stay in place; the last action goes to the destination where `b` feeds it, and e
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
+from boirl.domains.roads.attributes import (
+    FEATURES,
+    Utilities,
+    checked_attributes,
+    feature_weights,
+    utility_features,
+    utility_weights,
+)
 from boirl.domains.roads.layout import lay_out
 from boirl.environments.tabular import TabularMDP
 from boirl.errors import InvalidInputError
 from boirl.rewards import LinearReward
-from boirl.types import FloatArray, IntArray, Parameter
-
-LEFT_TURN = (-3.1, -0.5236)
-U_TURN = 3.1
-FEATURES = ("time", "left", "constant", "u-turn")
+from boirl.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,6 +39,8 @@ class RoadNetwork:
         angles: Angle of each turn, `T`, negative to the left, in [-pi, pi].
         destinations: For each destination, the links that lead to it.
         ends: Start and end of each link on a map, `n x 2 x 2`; None where nobody knows.
+        link_attributes: Further attributes of links by name, `n` each.
+        turn_attributes: Further attributes of turns by name, `T` each.
     """
 
     times: FloatArray
@@ -42,6 +48,15 @@ class RoadNetwork:
     angles: FloatArray
     destinations: Mapping[int, IntArray]
     ends: FloatArray | None = None
+    link_attributes: Mapping[str, FloatArray] = field(default_factory=dict)
+    turn_attributes: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        links = checked_attributes(self.link_attributes, self.n_links, "links", FEATURES)
+        taken = (*FEATURES, *links)
+        turns = checked_attributes(self.turn_attributes, len(self.turns), "turns", taken)
+        object.__setattr__(self, "link_attributes", links)
+        object.__setattr__(self, "turn_attributes", turns)
 
     def __repr__(self) -> str:
         return (
@@ -53,13 +68,15 @@ class RoadNetwork:
     def n_links(self) -> int:
         return len(self.times)
 
+    @property
+    def attribute_names(self) -> tuple[str, ...]:
+        """What utilities may be made of: `FEATURES`, then the attributes of links and turns."""
+        return (*FEATURES, *self.link_attributes, *self.turn_attributes)
+
     @cached_property
     def features(self) -> FloatArray:
         """Time, left turn, constant and u-turn of each turn, `T x 4`."""
-        left = (self.angles > LEFT_TURN[0]) & (self.angles < LEFT_TURN[1])
-        u_turn = np.abs(self.angles) > U_TURN
-        time = self.times[self.turns[:, 1]]
-        return np.stack([time, left, np.ones(len(time)), u_turn], axis=1)
+        return utility_features(self, FEATURES)
 
     @cached_property
     def most_turns(self) -> int:
@@ -88,6 +105,14 @@ class RoadNetwork:
         ways[left, np.arange(len(order)) - first[left]] = order
         return ways
 
+    @cached_property
+    def action_of_turn(self) -> IntArray:
+        """The place of each turn in `ways_on` of the link that it leaves, `T`."""
+        links, actions = np.nonzero(self.ways_on >= 0)
+        places = np.empty(len(self.turns), dtype=np.int64)
+        places[self.ways_on[links, actions]] = actions
+        return places
+
     def mdp(self, destination: int, gamma: float) -> TabularMDP:
         """The decision problem of getting to a destination."""
         feeders = self.feeders(destination)
@@ -113,24 +138,24 @@ class RoadNetwork:
             )
         return np.sort(self.destinations[destination])
 
-    def reward(self, destination: int, bounds: Mapping[str, tuple[float, float]]) -> LinearReward:
-        """A weighted sum of the four features, paid for being in a state; 0 at the destination.
+    def reward(
+        self,
+        destination: int,
+        bounds: Mapping[str, tuple[float, float]] | None = None,
+        utilities: Utilities | None = None,
+    ) -> LinearReward:
+        """A weighted sum of features, paid for being in a state; 0 at the destination.
 
-        Features without bounds are held at weight 0; `fix` gives them another one.
+        Args:
+            destination: Where trips go.
+            bounds: Of the weights of `FEATURES`; those without are held at 0, and `fix` gives them
+                another value.
+            utilities: Other attributes and products instead, see `Utilities`.
         """
-        arrivals = np.zeros((len(self.feeders(destination)) + 1, len(FEATURES)))
-        return LinearReward(np.concatenate([self.features, arrivals]), feature_weights(bounds))
-
-
-def feature_weights(bounds: Mapping[str, tuple[float, float]]) -> list[Parameter]:
-    """A parameter for each feature of a turn, those without bounds held at 0."""
-    unknown = set(bounds) - set(FEATURES)
-    if unknown:
-        raise InvalidInputError(
-            f"there is no feature {', '.join(sorted(unknown))}; expected some of "
-            f"{', '.join(FEATURES)}"
-        )
-    return [
-        Parameter(name, *bounds[name]) if name in bounds else Parameter(name, -1.0, 1.0, 0.0)
-        for name in FEATURES
-    ]
+        if utilities is None:
+            parameters = feature_weights(bounds or {})
+        else:
+            parameters = utility_weights(self, utilities)
+        features = utility_features(self, [parameter.name for parameter in parameters])
+        arrivals = np.zeros((len(self.feeders(destination)) + 1, len(parameters)))
+        return LinearReward(np.concatenate([features, arrivals]), parameters)

@@ -10,6 +10,7 @@ import numpy as np
 
 from boirl.datasets import data_folder
 from boirl.demonstrations import Demonstrations
+from boirl.domains.roads.attributes import Utilities
 from boirl.domains.roads.files import load_road_network
 from boirl.domains.roads.network import RoadNetwork
 from boirl.domains.roads.town import generate_town
@@ -97,13 +98,35 @@ def road_problem(
     network: RoadNetwork,
     destination: int,
     trips: Sequence[IntArray],
-    bounds: tuple[float, float],
+    bounds: tuple[float, float] | None = None,
     bellman: Bellman = "max",
+    *,
+    utilities: Utilities | None = None,
 ) -> RoadProblem:
-    """The problem of explaining trips to a destination, given as links from the origin on."""
+    """The problem of explaining trips to a destination, given as links from the origin on.
+
+    Args:
+        network: The roads.
+        destination: Where all trips go.
+        trips: Links of each trip.
+        bounds: Of the weights of time, left turns and links; that of u-turns is held at -20.
+        bellman: Which policy a reward has.
+        utilities: Instead of `bounds`, the attributes of the network that enter and products of two
+            (`"a*b"`), with the bounds of each weight, or the weight where it is held fixed.
+    """
+    if (bounds is None) == (utilities is None):
+        found = "neither" if bounds is None else "both"
+        raise InvalidInputError(
+            f"{found} of bounds and utilities are given; expected bounds=(low, high) for all "
+            "weights, or utilities={name: (low, high)} for each"
+        )
+    if bounds is not None:
+        reward = _reward(network, destination, bounds)
+    else:
+        reward = network.reward(destination, utilities=utilities)
     return RoadProblem(
         mdp=network.mdp(destination, GAMMA),
-        reward=_reward(network, destination, bounds),
+        reward=reward,
         demonstrations=trips_to_demonstrations(network, destination, trips),
         solver=TabularSolver(bellman),
         horizon=HORIZON,

@@ -11,22 +11,29 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike
 
 from boirl.datasets import data_folder
 from boirl.demonstrations import UNKNOWN, Demonstrations
-from boirl.domains.roads.files import Trips, load_road_network
-from boirl.domains.roads.network import FEATURES, RoadNetwork, feature_weights
-from boirl.domains.roads.route_choice import KeptRoutePolicy, RouteChoice, RoutePolicy
+from boirl.domains.roads.attributes import Utilities, feature_weights, utility_weights
+from boirl.domains.roads.files import load_road_network
+from boirl.domains.roads.kept_policy import KeptRoutePolicy, kept_arrays
+from boirl.domains.roads.network import RoadNetwork
+from boirl.domains.roads.observed import ObservedTrips
+from boirl.domains.roads.route_choice import AtDestination, RouteChoice, RoutePolicy
+from boirl.domains.roads.trips import (
+    TripDemonstrations,
+    Trips,
+    without_padding,
+)
+from boirl.domains.roads.turn_rewards import TurnReward, TurnUtilities
 from boirl.errors import DemonstrationError, InvalidInputError, SolverError
 from boirl.evaluation import Evaluation, PolicyArrays
 from boirl.problem.base import DEMONSTRATION_STREAM, Problem
 from boirl.problem.behaviour import largest_differences, mean_total_variation
-from boirl.problem.likelihood import trajectory_log_likelihoods
-from boirl.rewards import LinearReward, Transitions
+from boirl.rewards import RewardFamily
 from boirl.threads import single_thread
-from boirl.types import Difference, FloatArray, IntArray, Parameter, Report
+from boirl.types import Difference, FloatArray, IntArray, Report
 
 BOUNDS: dict[str, tuple[float, float]] = {
     "time": (-5.0, 1.0),
@@ -35,9 +42,6 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "u-turn": (-10.0, 1.0),
 }
 
-KEPT_VALUES = 50_000
-"""Links times destinations up to which an evaluation keeps all values of its policy: 0.4 MB."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
@@ -45,12 +49,14 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
 
     Args:
         choice: The roads and the destinations.
-        reward: The family whose theta is sought, on turns.
-        demonstrations: Trips, see `RouteChoice` for their states and actions.
+        reward: The family whose theta is sought: a `TurnReward`, or another family that pays for
+            turns alone, wherever they are taken, and nothing for the end of a trip.
+        demonstrations: Trips, see `RouteChoice` for their states and actions. With the weights of
+            `TripDemonstrations`, the NLL is a weighted mean.
     """
 
     choice: RouteChoice
-    reward: LinearReward
+    reward: RewardFamily
     demonstrations: Demonstrations
     truth: tuple[float, ...] | None = None
     name: str = "unnamed"
@@ -58,10 +64,15 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "demonstrations", self.complete(self.demonstrations))
+        self._turn_utilities.check(self.demonstrations)
 
     @property
     def gamma(self) -> float:
         return 1.0
+
+    @property
+    def has_demonstrations(self) -> bool:
+        return True
 
     @property
     def network(self) -> RoadNetwork:
@@ -73,51 +84,58 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
 
     def utilities(self, theta: ArrayLike) -> FloatArray:
         """The utility of each turn."""
-        full = self.reward.with_fixed(torch.tensor(self.box.check_one(theta)))
-        utilities: FloatArray = self.network.features @ full.numpy()
-        return utilities
+        return self._turn_utilities(self.box.check_one(theta))
+
+    @cached_property
+    def _turn_utilities(self) -> TurnUtilities:
+        return TurnUtilities(self.choice, self.reward)
 
     def policy(self, theta: ArrayLike) -> RoutePolicy:
         return RoutePolicy.solve(self.choice, self.utilities(theta))
 
+    def log_likelihoods(self, policy: RoutePolicy | KeptRoutePolicy) -> FloatArray:
+        """Of each trip, `N`, times its weight where trips have weights, which are 1 on average."""
+        if isinstance(policy, RoutePolicy) and policy.system is not None:
+            unweighted = self._observed.log_likelihoods(policy)
+        else:
+            unweighted = super().log_likelihoods(policy)
+        weights = self._observed.weights
+        return unweighted if weights is None else weights * unweighted
+
+    @cached_property
+    def _observed(self) -> ObservedTrips:
+        return ObservedTrips(self.choice, self.demonstrations)
+
+    def _flows(self, policy: RoutePolicy | KeptRoutePolicy) -> FloatArray:
+        return policy.turn_flows(self.demonstrations.starts, self._observed.weights)
+
     def _evaluate(self, theta: FloatArray, seed: int | None, report: Report) -> Evaluation:
         policy = self.policy(theta)
-        log_likelihoods = trajectory_log_likelihoods(policy, self.demonstrations)
-        flows = policy.turn_flows(self.demonstrations.starts)
+        log_likelihoods = self.log_likelihoods(policy)
+        flows = self._flows(policy)
         return Evaluation(
             tuple(theta.tolist()),
             -float(log_likelihoods.mean()),
             log_likelihoods=log_likelihoods,
-            gradient=None if self._unfinished.any() else self._gradient(flows),
+            gradient=None if self._observed.unfinished.any() else self._gradient(theta, flows),
             policies=(self._compact(policy, flows),),
         )
 
     def compact_policy(self, policy: RoutePolicy | KeptRoutePolicy) -> PolicyArrays:
         """Its choices where trips went, its flows and, in small networks, all of its values."""
-        return self._compact(policy, policy.turn_flows(self.demonstrations.starts))
+        return self._compact(policy, self._flows(policy))
 
     def _compact(self, policy: RoutePolicy | KeptRoutePolicy, flows: FloatArray) -> PolicyArrays:
-        states = np.unique(self.demonstrations.states)
-        arrays = {
-            "states": states,
-            "log_probabilities": policy.log_probabilities(states),
-            "starts": self.demonstrations.starts,
-            "flows": flows,
-        }
-        if policy.values is not None and policy.values.size <= KEPT_VALUES:
-            arrays["values"] = policy.values
-        return arrays
+        seen = self._observed
+        if isinstance(policy, RoutePolicy):
+            table = policy.log_probabilities_of(*seen.options)
+        else:
+            table = policy.log_probabilities(seen.states)
+        starts = self.demonstrations.starts
+        return kept_arrays(seen.states, table, starts, flows, policy.values, seen.weights)
 
     def _restore_policy(self, arrays: PolicyArrays, evaluation: Evaluation) -> KeptRoutePolicy:
-        return KeptRoutePolicy(
-            self.choice,
-            self.utilities(evaluation.theta),
-            arrays["states"],
-            arrays["log_probabilities"],
-            arrays["starts"],
-            arrays["flows"],
-            arrays.get("values"),
-        )
+        return KeptRoutePolicy.restore(self.choice, self.utilities(evaluation.theta), arrays)
 
     def nll_batch(self, thetas: ArrayLike) -> FloatArray:
         with single_thread(), ThreadPoolExecutor(os.cpu_count()) as cores:
@@ -137,41 +155,33 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
 
         Raises:
             DemonstrationError: A trip does not end at its destination.
+            InvalidInputError: The reward family is not differentiable.
             SolverError: The sum over routes diverges.
         """
-        if self._unfinished.any():
+        if self._observed.unfinished.any():
             raise DemonstrationError(self._no_gradient())
-        return self._gradient(self.policy(theta).turn_flows(self.demonstrations.starts))
+        chosen = self.box.check_one(theta)
+        gradient = self._gradient(chosen, self._flows(self.policy(chosen)))
+        if gradient is None:
+            raise InvalidInputError(f"there is no gradient: {self._no_gradient()}")
+        return gradient
 
-    @cached_property
-    def _unfinished(self) -> np.ndarray:
-        """Whether a trip does not end at its destination, `N`."""
-        last = np.cumsum(self.demonstrations.lengths) - 1
-        unfinished: np.ndarray = self.demonstrations.next_states[last] != self.choice.end
-        return unfinished
-
-    def _gradient(self, flows: FloatArray) -> FloatArray:
-        surplus = flows - self._demonstrated_turns()
-        free = [parameter.fixed is None for parameter in self.reward.parameters]
-        return (surplus @ self.network.features)[free] / len(self.demonstrations)
+    def _gradient(self, theta: FloatArray, flows: FloatArray) -> FloatArray | None:
+        surplus = (flows - self._observed.turn_counts) / len(self.demonstrations)
+        return self._turn_utilities.gradient(theta, surplus)
 
     def demonstrated_visits(self) -> FloatArray:
         """How often a demonstration passes each link, on average."""
-        return self._by_link(self._demonstrated_turns())
+        return self._by_link(self._observed.turn_counts)
 
     def expected_visits(self, policy: RoutePolicy | KeptRoutePolicy) -> FloatArray:
         """How often a policy passes each link, from the demonstrations' starts."""
-        return self._by_link(policy.turn_flows(self.demonstrations.starts))
+        return self._by_link(self._flows(policy))
 
     def _by_link(self, by_turn: FloatArray) -> FloatArray:
-        network, n_links = self.network, self.network.n_links
-        origins = np.bincount(self.demonstrations.starts % n_links, minlength=n_links)
-        entered = np.bincount(network.turns[:, 1], weights=by_turn, minlength=n_links)
-        return (origins + entered) / len(self.demonstrations)
-
-    def _demonstrated_turns(self) -> FloatArray:
-        turns = self.choice.turns_of(self.demonstrations.states, self.demonstrations.actions)
-        return np.bincount(turns[turns >= 0], minlength=len(self.network.turns)).astype(float)
+        n_links = self.network.n_links
+        entered = np.bincount(self.network.turns[:, 1], weights=by_turn, minlength=n_links)
+        return (self._observed.origin_counts + entered) / len(self.demonstrations)
 
     def complete(self, demonstrations: Demonstrations) -> Demonstrations:
         demonstrations.check_fits(self.choice.n_states, self.choice.n_actions)
@@ -184,7 +194,8 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
                 f"trajectory {demonstrations.trajectory_numbers[step]}, step "
                 f"{demonstrations.step_numbers[step]}: action {demonstrations.actions[step]} on "
                 f"link {demonstrations.states[step] % self.network.n_links} is not a turn of the "
-                "network, or leads elsewhere; check the numbering of links and actions"
+                "network, or leads elsewhere, or comes where the trip has arrived; check the "
+                "numbering of links and actions, or let trips pass with at_destination='pass'"
             )
         return replace(demonstrations, next_states=reached)
 
@@ -201,32 +212,42 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
     def demonstrate(
         self, theta: ArrayLike, count: int, seed: int, horizon: int | None = None
     ) -> Demonstrations:
-        """Trips between the origins and destinations of those observed, drawn at random."""
+        """Trips between the origins and destinations of those observed, drawn at random.
+
+        Origins and destinations are drawn by the weights of the trips, where there are some.
+        """
         if count < 1:
             raise InvalidInputError(f"count is {count}; expected at least one trip")
         rng = np.random.default_rng([seed, DEMONSTRATION_STREAM])
         policy = self.policy(theta)
-        starts = rng.choice(self.demonstrations.starts, size=count)
+        weights = self._observed.weights
+        shares = None if weights is None else weights / weights.sum()
+        starts = rng.choice(self.demonstrations.starts, size=count, p=shares)
         longest = int(self.demonstrations.lengths.max())
-        return self.roll_out(policy, starts, horizon or longest, rng)
+        return without_padding(
+            self.roll_out(policy, starts, horizon or longest, rng), self.choice.end
+        )
 
     def behaviour_distances(self, policies: Sequence[RoutePolicy | KeptRoutePolicy]) -> FloatArray:
-        states, visits = np.unique(self.demonstrations.states, return_counts=True)
+        seen = self._observed
         return mean_total_variation(
-            np.stack([np.exp(policy.log_probabilities(states)) for policy in policies]), visits
+            np.stack([np.exp(policy.log_probabilities(seen.states)) for policy in policies]),
+            seen.state_counts,
         )
 
     def most_different(
         self, one: RoutePolicy | KeptRoutePolicy, other: RoutePolicy | KeptRoutePolicy, n: int
     ) -> list[Difference]:
-        states = np.unique(self.demonstrations.states)
+        states = self._observed.states
         first, second = (np.exp(policy.log_probabilities(states)) for policy in (one, other))
         return largest_differences(states, first, second, n)
 
     def _no_gradient(self) -> str:
+        if not self._observed.unfinished.any():
+            return super()._no_gradient()
         return (
-            f"trajectory {self._unfinished.argmax()} does not end at its destination; expected "
-            "complete trips"
+            f"trajectory {self._observed.unfinished.argmax()} does not end at its destination; "
+            "expected complete trips"
         )
 
     def _sizes(self) -> list[str]:
@@ -240,47 +261,65 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
             network.turns,
             leads.indptr,
             leads.indices,
-            *self.demonstrations.to_dict().values(),
+            *Demonstrations.to_dict(self.demonstrations).values(),
         )
         for array in known:
             digest.update(np.asarray(array, dtype=np.int64).tobytes())
-        digest.update(network.features.tobytes())
+        paid = self._turn_utilities
+        digest.update(
+            (paid.turn_features if paid.linear else self.probe_reward(paid.transitions)).tobytes()
+        )
+        # What there was from the start is not written down, so that old studies go on.
+        if self.choice.absorbing:
+            digest.update(self.choice.at_destination.encode())
+        if self._observed.weights is not None:
+            digest.update(self._observed.weights.tobytes())
         return digest.hexdigest()[:16]
 
 
 def recursive_logit_problem(
-    network: RoadNetwork, trips: Trips, bounds: Mapping[str, tuple[float, float]] = BOUNDS
+    network: RoadNetwork,
+    trips: Trips,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
+    *,
+    utilities: Utilities | None = None,
+    at_destination: AtDestination = "absorb",
 ) -> RecursiveLogitProblem:
     """The problem of explaining trips to any number of destinations by one reward.
 
     Args:
         network: The roads.
-        trips: Who went where, and how.
-        bounds: Of the weights of time, left turns, links and u-turns; those left out are 0.
+        trips: Who went where, and how; with weights, the NLL is a weighted mean.
+        bounds: Of the weights of time, left turns, links and u-turns, by default `BOUNDS`; those
+            left out are 0.
+        utilities: Instead of `bounds`, the attributes of the network that enter and products of two
+            (`"a*b"`), with the bounds of each weight, or the weight where it is held fixed.
+        at_destination: `"absorb"`: a trip ends on the first link that leads to its destination.
+            `"pass"`: it may go on there and end later, as with the dummy links of the literature.
     """
-    choice = RouteChoice(network, np.unique(trips.destinations))
-    trajectories = [
-        choice.demonstrate(int(destination), links)
-        for destination, links in zip(trips.destinations, trips.links, strict=True)
-    ]
+    if bounds is not None and utilities is not None:
+        raise InvalidInputError("both bounds and utilities are given; expected one of them")
+    if utilities is None:
+        parameters = feature_weights(BOUNDS if bounds is None else bounds)
+    else:
+        parameters = utility_weights(network, utilities)
+    choice = RouteChoice(network, np.unique(trips.destinations), at_destination)
+    trajectories = []
+    for number, links in enumerate(trips.links):
+        try:
+            trajectories.append(choice.demonstrate(int(trips.destinations[number]), links))
+        except InvalidInputError as error:
+            raise InvalidInputError(f"trip {number}, counted from 0: {error}") from None
+    plain = Demonstrations.from_trajectories(trajectories)
     return RecursiveLogitProblem(
         choice=choice,
-        reward=turn_reward(choice, feature_weights(bounds)),
-        demonstrations=Demonstrations.from_trajectories(trajectories),
+        reward=TurnReward(choice, parameters),
+        demonstrations=TripDemonstrations.of(plain, trips.travellers, trips.weights),
         name="trips",
     )
 
 
-def turn_reward(choice: RouteChoice, parameters: Sequence[Parameter]) -> LinearReward:
-    """A weighted sum of the features of turns; the end of a trip has none."""
-    table = np.concatenate([choice.network.features, np.zeros((1, len(FEATURES)))])
-
-    def features(transitions: Transitions) -> FloatArray:
-        turns = choice.turns_of(np.asarray(transitions.states), np.asarray(transitions.actions))
-        return table[turns]
-
-    return LinearReward(features, parameters, "state_action")
-
-
 def build_borlange_recursive_logit(data: str | None = None) -> RecursiveLogitProblem:
-    return recursive_logit_problem(*load_road_network(data_folder("borlange", data)))
+    # Its trips end at dummy links, and 80 of them pass a link that leads to theirs before.
+    network, trips = load_road_network(data_folder("borlange", data))
+    return recursive_logit_problem(network, trips, at_destination="pass")

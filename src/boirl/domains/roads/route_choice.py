@@ -1,28 +1,33 @@
 """Route choice as recursive logit: undiscounted, every traveller with its own destination.
 
 A traveller on link `k` moves to a link `a` that can be reached from it, with utility `v(k, a)`, or
-leaves the network where `k` leads to his destination `d`, with utility 0. With
-`M_ka = exp v(k, a)`, the exponentials of the values solve a linear system for each destination,
+leaves the network where `k` leads to his destination `d`, with utility 0. There he may go on as
+well (`at_destination="pass"`), or not (`"absorb"`). With `M_ka = exp v(k, a)`, the exponentials of
+the values solve a linear system for each destination,
 
     z_d = M z_d + b_d,    b_d(k) = 1 where k leads to d, else 0,
 
-and all of them share the matrix. The probability of a move is `M_ka z_d(a) / z_d(k)`.
+without the rows of `M` for links that absorb; see `route_values`. The probability of a move is
+`M_ka z_d(a) / z_d(k)`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, get_args
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, connected_components
-from scipy.sparse.linalg import SuperLU, splu
 
 from boirl.demonstrations import Demonstrations
 from boirl.domains.roads.network import RoadNetwork
+from boirl.domains.roads.route_values import RouteSystem, dot_rows, solve_system
 from boirl.errors import InvalidInputError, SolverError
 from boirl.types import FloatArray, IntArray
+
+AtDestination = Literal["absorb", "pass"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,10 +41,26 @@ class RouteChoice:
     Args:
         network: The roads.
         destinations: Their names in the network, in ascending order.
+        at_destination: On a link that leads to the destination, a trip ends (`"absorb"`), or may
+            end or go on (`"pass"`).
     """
 
     network: RoadNetwork
     destinations: IntArray
+    at_destination: AtDestination = "absorb"
+
+    def __post_init__(self) -> None:
+        known = get_args(AtDestination)
+        if self.at_destination not in known:
+            raise InvalidInputError(
+                f"at_destination is {self.at_destination!r}; expected "
+                f"{' or '.join(map(repr, known))}"
+            )
+
+    @property
+    def absorbing(self) -> bool:
+        """Whether a trip ends on the first link that leads to its destination."""
+        return self.at_destination == "absorb"
 
     @property
     def n_states(self) -> int:
@@ -97,11 +118,16 @@ class RouteChoice:
         ends[self.end] = True
         return ends
 
+    @cached_property
+    def _turns_and_end(self) -> IntArray:
+        """The turn that each action takes on each link, -1 for the one that ends a trip."""
+        return np.append(self.network.ways_on, np.full((self.network.n_links, 1), -1), axis=1)
+
     def turns_of(self, states: IntArray, actions: IntArray) -> IntArray:
         """Numbers of the turns that actions take, -1 for the end of a trip and impossible ones."""
-        ways = np.append(self.network.ways_on, np.full((self.network.n_links, 1), -1), axis=1)
-        turns = ways[states % self.network.n_links, actions]
-        return np.where(states == self.end, -1, turns)
+        turns = self._turns_and_end[states % self.network.n_links, actions]
+        ended = self._ends_here[states] if self.absorbing else states == self.end
+        return np.where(ended, -1, turns)
 
     def next_states(self, states: IntArray, actions: IntArray) -> IntArray:
         """Where actions lead, -1 where they are impossible."""
@@ -110,6 +136,12 @@ class RouteChoice:
         moved = states - states % self.network.n_links + links
         ended = (actions == self.end_trip) & self._ends_here[states]
         return np.where(ended, self.end, np.where(turns >= 0, moved, -1))
+
+    def options(self, states: IntArray) -> tuple[IntArray, IntArray]:
+        """The turn of every action in `T` states and the state that it leads to, `T x A` each."""
+        actions = np.tile(np.arange(self.n_actions), (len(states), 1))
+        rows = np.broadcast_to(np.asarray(states)[:, None], actions.shape)
+        return self.turns_of(rows, actions), self.next_states(rows, actions)
 
     def states_of(self, destination: int, links: IntArray) -> IntArray:
         """The states of a traveller to a destination on some links."""
@@ -124,30 +156,41 @@ class RouteChoice:
         if (turns < 0).any():
             gap = int((turns < 0).argmax())
             raise InvalidInputError(f"no turn leads from link {links[gap]} to {links[gap + 1]}")
-        actions = (self.network.ways_on[links[:-1]] == turns[:, None]).argmax(axis=1)
-        states = np.append(self.states_of(destination, links), self.end)
-        return states, np.append(actions, self.end_trip)
+        states = self.states_of(destination, links)
+        early = self._ends_here[states[:-1]]
+        if self.absorbing and early.any():
+            raise InvalidInputError(
+                f"it reaches its destination {destination} on link number {early.argmax() + 1} of "
+                f"{len(links)} and goes on; cut it off there, or let trips pass their destination "
+                "with at_destination='pass'"
+            )
+        actions = self.network.action_of_turn[turns]
+        return np.append(states, self.end), np.append(actions, self.end_trip)
 
-    def factorise(self, utilities: FloatArray) -> SuperLU:
-        """A factorisation of `I - M`, given the utility of each turn.
+    @cached_property
+    def turn_steps(self) -> tuple[IntArray, IntArray, IntArray]:
+        """A state, an action and the next state in which each turn is taken, `T` each.
+
+        The destination is the first on the way to which the turn is possible; -1 where none is,
+        because every destination absorbs before it.
+        """
+        left, entered = self.network.turns.T
+        fed = self.leads_to.toarray() > 0.0
+        number = fed.argmin(axis=1) if self.absorbing else np.zeros(len(fed), dtype=np.int64)
+        never = fed.all(axis=1) if self.absorbing else np.zeros(len(fed), dtype=bool)
+        first = number[left] * self.network.n_links
+        states = np.where(never[left], -1, first + left)
+        return states, self.network.action_of_turn, first + entered
+
+    def solve(self, utilities: FloatArray) -> RouteSystem:
+        """The linear systems for all destinations, given the utility of each turn.
 
         Raises:
             SolverError: The sum over all routes diverges.
         """
         n = self.network.n_links
         weights = sp.csr_array((np.exp(utilities), self.network.turns.T), shape=(n, n))
-        try:
-            factors = splu(sp.csc_matrix(sp.identity(n) - weights))
-            # The sum over routes of any length exists if and only if this is positive everywhere.
-            reach = factors.solve(np.ones(n))
-        except RuntimeError:
-            reach = np.full(n, np.nan)
-        if not (np.isfinite(reach).all() and (reach > 0.0).all()):
-            raise SolverError(
-                "the undiscounted sum over routes diverges: going round in circles costs too "
-                f"little (the mean utility of a turn is {utilities.mean():.3g}); lower the weights"
-            )
-        return factors
+        return solve_system(weights, self.leads_to, self.absorbing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,39 +201,40 @@ class RoutePolicy:
         choice: States and actions.
         utilities: Of each turn.
         values: `log z`, destinations x links; -inf where there is no route.
-        factors: Of `I - M`; None for a policy that no utilities give.
+        system: What was solved; None for a policy that no utilities give.
     """
 
     choice: RouteChoice
     utilities: FloatArray
     values: FloatArray
-    factors: SuperLU | None = None
+    system: RouteSystem | None = None
 
     @classmethod
     def solve(cls, choice: RouteChoice, utilities: FloatArray) -> RoutePolicy:
         """The policy under the utility of each turn; raises `SolverError` where there is none."""
-        factors = choice.factorise(utilities)
-        z = factors.solve(choice.leads_to.toarray())
+        system = choice.solve(utilities)
         with np.errstate(divide="ignore"):
-            values = np.ascontiguousarray(np.log(np.maximum(z, 0.0)).T)
+            values = np.ascontiguousarray(np.log(np.maximum(system.z, 0.0)).T)
         if not np.isfinite(values[choice.has_route]).all():
             raise SolverError(
                 "the utility of some routes is too low for float64 (below about -700 per route); "
                 "raise the weights or shorten the box"
             )
-        return cls(choice, utilities, values, factors)
+        return cls(choice, utilities, values, system)
 
-    def turn_flows(self, starts: IntArray) -> FloatArray:
-        """How often travellers from these starts are expected to take each turn, all together."""
-        assert self.factors is not None
-        network = self.choice.network
-        z = np.exp(self.values.T)
-        destinations, origins = np.divmod(starts, network.n_links)
-        sources = np.zeros_like(z)
-        np.add.at(sources, (origins, destinations), 1.0 / z[origins, destinations])
-        reached = self.factors.solve(sources, trans="T")
-        left, entered = network.turns.T
-        flows: FloatArray = np.einsum("td,td->t", reached[left], z[entered])
+    def turn_flows(self, starts: IntArray, weights: FloatArray | None = None) -> FloatArray:
+        """How often travellers from these starts are expected to take each turn, all together.
+
+        Args:
+            starts: A state for each traveller, `N`.
+            weights: What each counts, `N`; by default 1.
+        """
+        assert self.system is not None
+        network, z = self.choice.network, np.exp(self.values)
+        numbers, origins = np.divmod(starts, network.n_links)
+        counts = (1.0 if weights is None else weights) / z[numbers, origins]
+        visits = self.system.visits(origins, numbers, counts)
+        flows = dot_rows(visits, z.T, *network.turns.T)
         return flows * np.exp(self.utilities)
 
     @classmethod
@@ -205,11 +249,10 @@ class RoutePolicy:
 
     def log_probabilities(self, states: IntArray) -> FloatArray:
         """Log probability of every action in `T` states, `T x A`."""
-        choice = self.choice
-        actions = np.tile(np.arange(choice.n_actions), (len(states), 1))
-        rows = np.broadcast_to(np.asarray(states)[:, None], actions.shape)
-        following = choice.next_states(rows, actions)
-        turns = choice.turns_of(rows, actions)
+        return self.log_probabilities_of(*self.choice.options(states))
+
+    def log_probabilities_of(self, turns: IntArray, following: IntArray) -> FloatArray:
+        """The same from `RouteChoice.options` of the states."""
         utility = np.where(turns >= 0, self.utilities[turns], 0.0)
         values = np.append(self.values.reshape(-1), 0.0)[following]
         scores = np.where(following >= 0, utility + values, -np.inf)
@@ -240,62 +283,3 @@ class RoutePolicy:
             next_states=visited[:, 1:].reshape(-1),
             lengths=np.full(len(starts), horizon),
         )
-
-
-@dataclass(frozen=True, eq=False)
-class KeptRoutePolicy:
-    """What an evaluation keeps of a `RoutePolicy`: its choices where trips went, and its flows.
-
-    The values of all links to all destinations are kept in small networks; in large ones they would
-    take many times the space. Asked for what it did not keep, it solves for the whole policy.
-
-    Args:
-        choice: States and actions.
-        utilities: Of each turn.
-        states: The states of trips, in ascending order, `n`.
-        table: Log probability of every action there, `n x A`.
-        starts: Where the trips started, `N`.
-        flows: How often all travellers together are expected to take each turn.
-        values: As of `RoutePolicy`; None where they were not kept.
-    """
-
-    choice: RouteChoice
-    utilities: FloatArray
-    states: IntArray
-    table: FloatArray
-    starts: IntArray
-    flows: FloatArray
-    values: FloatArray | None = None
-
-    @cached_property
-    def solved(self) -> RoutePolicy:
-        """The whole policy, by one further policy optimisation."""
-        return RoutePolicy.solve(self.choice, self.utilities)
-
-    @cached_property
-    def _everywhere(self) -> RoutePolicy:
-        """The choices in all states: from the values that were kept, or solved for."""
-        if self.values is None:
-            return self.solved
-        return RoutePolicy(self.choice, self.utilities, self.values)
-
-    def log_prob(self, states: IntArray, actions: IntArray) -> FloatArray:
-        """Log probability of each of `T` actions."""
-        return self.log_probabilities(states)[np.arange(len(states)), actions]
-
-    def log_probabilities(self, states: IntArray) -> FloatArray:
-        """Log probability of every action in `T` states, `T x A`."""
-        place = np.minimum(np.searchsorted(self.states, states), len(self.states) - 1)
-        if np.array_equal(self.states[place], states):
-            return self.table[place]
-        return self._everywhere.log_probabilities(states)
-
-    def turn_flows(self, starts: IntArray) -> FloatArray:
-        """How often travellers from these starts are expected to take each turn, all together."""
-        if np.array_equal(starts, self.starts):
-            return self.flows
-        return self.solved.turn_flows(starts)
-
-    def sample(self, starts: IntArray, horizon: int, rng: np.random.Generator) -> Demonstrations:
-        """Roll out a trajectory of `horizon` steps from each of `N` starts, all at once."""
-        return self._everywhere.sample(starts, horizon, rng)

@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import connected_components, dijkstra
 
 from boirl.domains.roads.network import RoadNetwork
+from boirl.domains.roads.trips import Trips
 from boirl.errors import InvalidInputError
 from boirl.types import FloatArray, IntArray
 
@@ -19,12 +20,20 @@ TOWN_DESTINATION = 0
 U_TURN_FREE = 3.0
 """Sharp bends are kept from counting as u-turns, which lead back where one came from."""
 
+TIME_PER_LENGTH = 0.2
+PACES = (0.5, 1.0, 1.5)
+"""Times per length on main roads and on two kinds of others, relative to the usual one."""
+
+RIGHT_TURN = (0.5236, 3.1)
+
 
 def generate_town(n_links: int, seed: int) -> RoadNetwork:
     """A town of about `n_links` one-directional links and one destination near its middle.
 
     Crossings lie on a shaken grid. Some neighbours are not joined, some streets are one-way. Only
     what can be reached from everywhere, and from where everything can be reached, is kept.
+
+    Links have the attributes `length` and `main`, whether they are main roads; turns have `right`.
     """
     if n_links < SMALLEST_TOWN:
         raise InvalidInputError(f"n_links is {n_links}; expected at least {SMALLEST_TOWN}")
@@ -37,18 +46,52 @@ def generate_town(n_links: int, seed: int) -> RoadNetwork:
     places = np.stack([x, y], axis=-1).reshape(-1, 2) + rng.uniform(-0.3, 0.3, (side**2, 2))
     links = _streets(side, rng)
     links = links[_strongly_connected(links, side**2)]
-    times = np.linalg.norm(places[links[:, 1]] - places[links[:, 0]], axis=1)
-    times = 0.2 * times * rng.choice([0.5, 1.0, 1.5], size=len(links))
+    lengths = np.linalg.norm(places[links[:, 1]] - places[links[:, 0]], axis=1)
+    paces = rng.choice(PACES, size=len(links))
     turns = _turns(links, side**2)
+    angles = _angles(places, links, turns)
+    right = (angles > RIGHT_TURN[0]) & (angles < RIGHT_TURN[1])
     middle = np.linalg.norm(places[links[:, 1]] - (side - 1) / 2, axis=1)
     feeders = np.sort(np.argsort(middle, kind="stable")[:2])
     return RoadNetwork(
-        times=times,
+        times=TIME_PER_LENGTH * lengths * paces,
         turns=turns,
-        angles=_angles(places, links, turns),
+        angles=angles,
         destinations={TOWN_DESTINATION: feeders},
         ends=places[links],
+        link_attributes={"length": lengths, "main": (paces == PACES[0]).astype(float)},
+        turn_attributes={"right": right.astype(float)},
     )
+
+
+def quickest_trips(network: RoadNetwork, destinations: IntArray, origins: IntArray) -> Trips:
+    """A trip from each of `N` links to the destination beside it, by time.
+
+    It ends on the first link that leads to its destination.
+    """
+    n = network.n_links
+    left, entered = network.turns.T
+    # Against the direction of travel, and links that take no time are still links.
+    back = sp.csr_array((np.maximum(network.times[entered], 1e-9), (entered, left)), shape=(n, n))
+    links = []
+    following: dict[int, IntArray] = {}
+    for destination, origin in zip(destinations.tolist(), origins.tolist(), strict=True):
+        if destination not in following:
+            _, following[destination], _ = dijkstra(
+                back,
+                indices=network.feeders(destination),
+                min_only=True,
+                return_predecessors=True,
+            )
+        trip = [origin]
+        while following[destination][trip[-1]] >= 0:
+            trip.append(int(following[destination][trip[-1]]))
+        if trip[-1] not in network.feeders(destination):
+            raise InvalidInputError(
+                f"no route leads from link {origin} to destination {destination}; expected one"
+            )
+        links.append(np.array(trip))
+    return Trips(np.asarray(destinations), tuple(links))
 
 
 def _streets(side: int, rng: np.random.Generator) -> IntArray:

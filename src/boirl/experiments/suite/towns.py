@@ -7,13 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from boirl.demonstrations import Demonstrations
-from boirl.domains.roads.network import feature_weights
-from boirl.domains.roads.recursive_logit import (
-    RecursiveLogitProblem,
-    turn_reward,
-)
+from boirl.domains.roads.attributes import feature_weights
+from boirl.domains.roads.recursive_logit import RecursiveLogitProblem
 from boirl.domains.roads.route_choice import RouteChoice, RoutePolicy
 from boirl.domains.roads.town import generate_town
+from boirl.domains.roads.turn_rewards import TurnReward
 from boirl.errors import InvalidInputError, SolverError
 from boirl.experiments.suite.demonstrators import TRUTHS, draw_count
 from boirl.types import IntArray
@@ -33,9 +31,9 @@ def town(seed: int, name: str) -> RecursiveLogitProblem:
     count = int(rng.integers(2, 6))
     chosen = rng.choice(network.n_links, count, replace=False)
     network = replace(network, destinations={i: chosen[i : i + 1] for i in range(count)})
-    choice = RouteChoice(network, np.arange(count))
+    choice = RouteChoice(network, np.arange(count), at_destination="pass")
     names = list(BOUNDS) if rng.random() < 0.5 else list(BOUNDS)[:3]
-    reward = turn_reward(choice, feature_weights({name: BOUNDS[name] for name in names}))
+    reward = TurnReward(choice, feature_weights({name: BOUNDS[name] for name in names}))
     n_trips = draw_count(rng, 20, 200)
     for _ in range(TRUTHS):
         truth = rng.uniform(LOWEST, HIGHEST)[: len(names)]
