@@ -13,9 +13,11 @@ from boirl.experiments import (
     birl_posterior,
     borlange_search,
     borlange_trips,
+    bus_engines,
     fetch_search,
     fetch_solvers,
     gridworld_efficiency,
+    labyrinth,
     many_parameters,
     maze_noise,
     maze_search,
@@ -39,6 +41,8 @@ EXPERIMENTS: dict[str, Experiment] = {
     "fetch-solvers": fetch_solvers.EXPERIMENT,
     "maze-search": maze_search.EXPERIMENT,
     "maze-noise": maze_noise.EXPERIMENT,
+    "bus-engines": bus_engines.EXPERIMENT,
+    "labyrinth": labyrinth.EXPERIMENT,
     "suite": suite.EXPERIMENT,
 }
 
