@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import boirl
+from boirl.demonstrations import Demonstrations
 from boirl.domains.labyrinth.made_up import TRUTH, make_up_recordings
 from boirl.domains.labyrinth.problem import labyrinth_problem
 from boirl.errors import InvalidInputError
@@ -15,7 +16,7 @@ from boirl.experiments import labyrinth, run_experiment
 OPTIONS = {
     "methods": ["uniform", "markov", "six"],
     "seeds": [1000, 1001],
-    "discounts": [0.9, 0.97],
+    "discounts": [0.9],
     "made_up_stretches": 12,
 }
 
@@ -23,7 +24,7 @@ OPTIONS = {
 def test_methods_are_measured_on_stretches_they_have_not_seen(tmp_path, monkeypatch):
     lines = run_experiment("labyrinth", tmp_path, OPTIONS)
     methods = [(line["method"], line["gamma"]) for line in lines]
-    assert methods == [("uniform", "-"), ("markov", "-"), ("six", "0.9"), ("six", "0.97")]
+    assert methods == [("uniform", "-"), ("markov", "-"), ("six", "0.9")]
     uniform, markov, *six = json.loads((tmp_path / "summary.json").read_text())
     assert uniform["held_out_bits"] == pytest.approx(np.log2(3.0))
     for row in (markov, *six):
@@ -33,7 +34,7 @@ def test_methods_are_measured_on_stretches_they_have_not_seen(tmp_path, monkeypa
     assert len(six[0]["clustered_errors"]) == 6
     assert (tmp_path / "labyrinth.png").stat().st_size > 10_000
     trials = json.loads((tmp_path / "trials.json").read_text())
-    assert len(trials) == 8
+    assert len(trials) == 6
     assert all(row["stretches"] + row["held_out_stretches"] == 12 for row in trials)
     monkeypatch.setattr(labyrinth, "bits_per_decision", None)
     assert run_experiment("labyrinth", tmp_path, OPTIONS) == lines
@@ -58,15 +59,11 @@ def test_errors_by_stretch_are_the_usual_ones_where_the_model_holds():
     np.testing.assert_allclose(errors, estimate.standard_errors, rtol=0.35)
 
 
-def test_errors_by_stretch_grow_where_stretches_repeat():
-    """Every stretch twice, as one: the usual errors fall as if that were news."""
-    recordings = make_up_recordings(n_stretches=30, n_steps=40, seed=1000)
-    problem = labyrinth_problem(recordings, family="five")
-    once = boirl.maximum_likelihood(problem, starts=1)
-    shown = problem.demonstrations
-    twice = problem.with_demonstrations(shown.subset([*range(30), *range(30)]))
-    again = boirl.maximum_likelihood(twice, starts=1)
-    ratio = again.standard_errors / once.standard_errors
-    np.testing.assert_allclose(ratio, np.sqrt(0.5), rtol=1e-2)
-    clustered = labyrinth.clustered_errors(again) / labyrinth.clustered_errors(once)
-    np.testing.assert_allclose(clustered, np.sqrt(0.5), rtol=1e-2)
+def test_errors_by_stretch_grow_where_animals_differ():
+    problem = labyrinth_problem(make_up_recordings(n_stretches=2), family="five")
+    tastes = [[3.0, 0.0, 0.0, 0.0, -1.0], [0.0, 0.0, 0.0, 0.0, -1.0]]
+    drawn = [problem.demonstrate(theta, 40, seed=1000, horizon=60) for theta in tastes]
+    mixed = problem.with_demonstrations(Demonstrations.from_trajectories([*drawn[0], *drawn[1]]))
+    estimate = boirl.maximum_likelihood(mixed, starts=1)
+    ratio = labyrinth.clustered_errors(estimate) / estimate.standard_errors
+    assert ratio[0] > 1.3

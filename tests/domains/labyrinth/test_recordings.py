@@ -83,7 +83,7 @@ def test_what_is_wrong_is_named_with_its_step(tmp_path, arrays, message):
 
 
 def test_files_that_are_none_are_named(tmp_path):
-    with pytest.raises(InvalidInputError, match=r"no file '.*labyrinth.npz' with arrays states"):
+    with pytest.raises(InvalidInputError, match=r"no file '.*labyrinth.npz'; expected a folder"):
         read_recordings(tmp_path)
     (tmp_path / "labyrinth.npz").write_bytes(b"no archive")
     with pytest.raises(StorageError, match=r"cannot be read as an \.npz file"):

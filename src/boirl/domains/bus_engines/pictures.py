@@ -30,7 +30,7 @@ def has_replacements(problem: Any) -> bool:
 
 
 def save_replacements(found: Result, folder: str | Path) -> list[Path]:
-    """Write `replacements.png`: the policies of the rewards that a search does not reject."""
+    """Write `replacements.png`: policies of the rewards within 10 % of the best, by group."""
     return [save_figure(rewards_figure(found), Path(folder) / "replacements.png")]
 
 

@@ -65,6 +65,11 @@ def read_recordings(folder: str | os.PathLike[str]) -> Recordings:
             and what was expected.
     """
     path = Path(folder) / "labyrinth.npz"
+    if not path.exists():
+        raise InvalidInputError(
+            f"there is no file {str(path)!r}; expected a folder with labyrinth.npz: name it with "
+            "data, or fill the cache with `boirl data labyrinth --from FOLDER_OR_URL`"
+        )
     arrays = read_arrays(path, "arrays states, actions and next_states")
     for name, axes in (("states", "N x L"), ("actions", "N x L"), ("next_states", "nodes x 4")):
         if name not in arrays:
