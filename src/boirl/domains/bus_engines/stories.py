@@ -21,7 +21,7 @@ from boirl.types import FloatArray
 EVIDENCE = float(np.log(20.0))
 """Log-likelihood ratio at which two stories count as told apart: 20 to 1."""
 
-SWEEPS_OF_REFIT = 400
+MAX_REFIT_POLICIES = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +125,6 @@ def refit(truth: Story, rival: Story) -> Story:
         nats,
         start,
         method="Nelder-Mead",
-        options={"maxfev": SWEEPS_OF_REFIT, "xatol": 1e-7, "fatol": 1e-14},
+        options={"maxfev": MAX_REFIT_POLICIES, "xatol": 1e-7, "fatol": 1e-14},
     )
     return Story(rival.problem, box.from_unit(found.x))
