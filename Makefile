@@ -6,12 +6,14 @@ BIN := .venv/bin
 DATA ?= $(wildcard ../shared/borlange)
 # The records of bus engines, a CSV file, or empty.
 BUS ?= $(wildcard ../shared/data/rust_bus/buses.csv)
+# The recordings of mice, a folder, or empty for the cache.
+LABYRINTH ?= $(wildcard ../shared/data/labyrinth)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # What a search needs, and what tests and reinforcement learning need beyond that.
 INSTALLED := .venv/.installed
 COMPLETE := .venv/.complete
 
-.PHONY: help demo test lint format bench bench-learning experiments roads learning set rivals clean
+.PHONY: help demo test lint format bench bench-learning experiments roads cases learning set rivals clean
 
 help:
 	@echo "make demo         search on Gridworld; a table, and pictures in demo/"
@@ -25,6 +27,7 @@ help:
 	@echo "make set          how much of the set of rewards searches know, into results/ (two hours)"
 	@echo "make rivals       all other methods beside the search, into results/ (some hours)"
 	@echo "make roads        the comparison and the real trips of Borlange, into results/ (half an hour)"
+	@echo "make cases        bus engines and mice, into results/ (fifteen minutes)"
 	@echo ""
 	@echo "The Borlange data come from the cache (boirl data borlange --from ...), or from a folder:"
 	@echo "make roads DATA=folder"
@@ -63,6 +66,7 @@ bench: $(COMPLETE)
 	$(BIN)/python benchmarks/roads_speed.py --out results/bench $(if $(DATA),--data $(DATA))
 	$(BIN)/python benchmarks/growth.py --out results/bench
 	$(BIN)/python benchmarks/solver_speed.py --out results/bench $(if $(BUS),--bus $(BUS))
+	$(BIN)/python benchmarks/bus_engines.py --out results/bench $(if $(BUS),--data $(dir $(BUS)))
 
 experiments: $(INSTALLED)
 	$(BIN)/boirl experiment gridworld-efficiency --trials 50 --out results/gridworld-efficiency
@@ -70,6 +74,10 @@ experiments: $(INSTALLED)
 roads: $(INSTALLED)
 	$(BIN)/boirl experiment borlange-search --out results/borlange-search $(if $(DATA),--data $(DATA))
 	$(BIN)/boirl experiment borlange-trips --out results/borlange-trips $(if $(DATA),--data $(DATA))
+
+cases: $(INSTALLED)
+	$(BIN)/boirl experiment bus-engines --out results/bus-engines $(if $(BUS),--data $(dir $(BUS)))
+	$(BIN)/boirl experiment labyrinth --out results/labyrinth $(if $(LABYRINTH),--data $(LABYRINTH))
 
 learning: $(COMPLETE)
 	$(BIN)/boirl experiment maze-search --out results/maze-search

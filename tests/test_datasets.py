@@ -4,6 +4,7 @@ import hashlib
 import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -13,6 +14,7 @@ from boirl.datasets import DataSet, data_folder, fetch
 from boirl.errors import BoirlError, InvalidInputError, StorageError
 from boirl.registry import Registry
 
+RECORDED = Path(__file__).parents[2] / "shared" / "data"
 FILES = {"roads.txt": b"1 2 0.5\n2 1 0.5\n" * 50, "trips.txt": b"1 1 2\n"}
 
 
@@ -285,8 +287,29 @@ def test_a_problem_without_data_names_the_command(monkeypatch):
             boirl.load_problem(name)
 
 
-def test_the_data_set_of_boirl_is_declared_as_an_entry_point():
+def test_the_data_sets_of_boirl_are_declared_as_entry_points():
     known: Registry[DataSet] = Registry("data set", "boirl.datasets")
-    assert list(known) == ["borlange"]
-    assert len(known["borlange"].checksums) == 4
-    assert all(len(checksum) == 64 for checksum in known["borlange"].checksums.values())
+    files = {name: len(one.checksums) for name, one in known.items()}
+    assert files == {"borlange": 4, "bus-engines": 1, "labyrinth": 1}
+    for one in known.values():
+        assert all(len(checksum) == 64 for checksum in one.checksums.values())
+
+
+@pytest.mark.parametrize("name", ["bus-engines", "labyrinth"])
+def test_the_recorded_data_come_from_a_server(name, command, server, tmp_path, monkeypatch):
+    known: Registry[DataSet] = Registry("data set", "boirl.datasets")
+    monkeypatch.setattr("boirl.datasets.DATASETS", known)
+    (file,) = known[name].checksums
+    path = RECORDED / {"bus-engines": "rust_bus"}.get(name, name) / file
+    if not path.exists():
+        pytest.skip(f"{file} is not at hand (../shared/data)")
+    server.files[file] = path.read_bytes()
+    code, out, _ = command("data", name, "--from", server.address)
+    assert (code, out) == (0, f"{name} is in {tmp_path / 'cache' / name}\n")
+    assert kept(tmp_path / "cache" / name) == {file: path.read_bytes()}
+    server.files[file] += b" "
+    (tmp_path / "cache" / name / file).unlink()
+    code, _, errors = command("data", name, "--from", server.address)
+    assert code == 2
+    assert f"expected {known[name].checksums[file][:12]}" in errors
+    assert kept(tmp_path / "cache" / name) == {}

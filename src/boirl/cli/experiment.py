@@ -21,7 +21,8 @@ def experiment(
         typer.Argument(
             help="baselines (paper, Table 1), gridworld-efficiency, gridworld-set, "
             "birl-posterior, shaping, many-parameters, borlange-search, borlange-set, "
-            "borlange-trips, maze-search, maze-noise, fetch-search, fetch-solvers or "
+            "borlange-trips, maze-search, maze-noise, fetch-search, fetch-solvers, "
+            "bus-engines, labyrinth or "
             "suite (problems that nobody tuned for)."
         ),
     ],

@@ -35,7 +35,9 @@ def methods() -> None:
 
 @app.command()
 def data(
-    name: Annotated[str, typer.Argument(metavar="DATASET", help="borlange.")],
+    name: Annotated[
+        str, typer.Argument(metavar="DATASET", help="borlange, bus-engines or labyrinth.")
+    ],
     source: Annotated[
         str | None,
         typer.Option(

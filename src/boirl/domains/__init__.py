@@ -2,5 +2,5 @@
 
 from boirl.lazy import lazy_names
 
-__all__ = ["fetch", "gridworld", "maze", "roads", "terrain"]
+__all__ = ["bus_engines", "fetch", "gridworld", "labyrinth", "maze", "roads", "terrain"]
 __getattr__ = lazy_names(__name__, dict.fromkeys(__all__, ""))
