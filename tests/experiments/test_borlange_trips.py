@@ -61,6 +61,18 @@ def test_the_real_trips_are_reported_with_groups_maps_and_files(problems, tmp_pa
     logit = problems["borlange-recursive-logit"]
     expected = logit.evaluate(borlange_trips.PUBLISHED["borlange-recursive-logit"]).nll
     assert lines[1]["published"] == f"{expected:.5f}"
+    assert lines[0]["below maximum"] == "-"
+    assert float(lines[1]["below maximum"]) >= 0.0
+
+
+def test_posteriors_are_compared_with_classical_intervals():
+    problem = boirl.load_problem("gridworld2d", bellman="logsumexp")
+    found = boirl.explore(problem, evaluations=20, seed=1000)
+    compared = borlange_trips.compare_with_classical(found)
+    assert compared["best_below_maximum"] == pytest.approx(0.0, abs=0.1)
+    assert len(compared["widths"]) == len(compared["centres"]) == 2
+    total = len(problem.demonstrations) * found.best_nll
+    assert compared["log_likelihood"] == pytest.approx(-total, abs=0.1)
 
 
 def test_an_interrupted_search_goes_on_where_it_was(tmp_path, monkeypatch):

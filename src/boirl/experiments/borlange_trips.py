@@ -2,7 +2,8 @@
 
 Two searches: the 54 trips to one destination in the decision problem of the paper, and all 1,832
 trips in recursive-logit form. For each, `rewards.npz`, pictures, maps and `report.json` with the
-groups of rewards that behave alike.
+groups of rewards that behave alike; for the latter, the posterior over rewards beside the classical
+intervals.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 
 from boirl.drawing.views import save_pictures
+from boirl.estimation import maximum_likelihood
 from boirl.experiments.trials import Experiment, OnTrial, Row, quiet, write_summary
 from boirl.files import make_folder, write_bytes
 from boirl.problem import Problem, load_problem
@@ -30,6 +33,8 @@ PUBLISHED = {"borlange-recursive-logit": (-2.494, -0.933, -0.411, -4.459)}
 TOLERANCE = 0.01
 DISTANCE = 0.02
 CONFIDENCE = 0.95
+SAMPLES = 4000
+"""Of the posterior over rewards; quantiles of them are a twentieth of a standard error off."""
 
 
 def run(
@@ -96,7 +101,25 @@ def report(found: RewardSet, name: str) -> Row:
     }
     if name in PUBLISHED:
         row["published"] = _published(found.problem, PUBLISHED[name])
+        row["classical"] = compare_with_classical(found)
     return row
+
+
+def compare_with_classical(found: RewardSet) -> Row:
+    """How far the best reward and the 95 % intervals are from those of maximum likelihood.
+
+    Widths are in those of the classical intervals, medians in standard errors from the maximum.
+    """
+    estimate = maximum_likelihood(found.problem, starts=1)
+    low, median, high = np.quantile(found.sample(SAMPLES), [0.025, 0.5, 0.975], axis=0)
+    errors = estimate.standard_errors
+    width = 2.0 * float(norm.ppf(0.975)) * errors
+    return {
+        "log_likelihood": estimate.log_likelihood,
+        "best_below_maximum": len(found.problem.demonstrations) * (found.best_nll - estimate.nll),
+        "widths": ((high - low) / width).tolist(),
+        "centres": ((median - estimate.theta) / errors).tolist(),
+    }
 
 
 def _published(problem: Problem[Any], theta: tuple[float, ...]) -> dict[str, Any]:
@@ -108,6 +131,16 @@ def _best(row: Row) -> str:
     return ", ".join(f"{name} {value:.3f}" for name, value in pairs)
 
 
+def _classical(row: Row, name: str) -> str:
+    """A number, or the range of several, for a table."""
+    if "classical" not in row:
+        return "-"
+    values = np.atleast_1d(row["classical"][name])
+    if len(values) == 1:
+        return f"{values[0]:.3f}"
+    return f"{values.min():.2f} to {values.max():.2f}"
+
+
 EXPERIMENT = Experiment(
     run,
     {
@@ -116,6 +149,9 @@ EXPERIMENT = Experiment(
         "best reward": _best,
         "NLL": lambda row: f"{row['best_nll']:.5f}",
         "published": lambda row: f"{row['published']['nll']:.5f}" if "published" in row else "-",
+        "below maximum": lambda row: _classical(row, "best_below_maximum"),
+        "widths": lambda row: _classical(row, "widths"),
+        "centres": lambda row: _classical(row, "centres"),
         "not rejected": lambda row: str(len(row["within_likelihood_ratio"])),
         "within 1 %": lambda row: str(row["rewards_within"]),
         "behaviours": lambda row: str(len(row["groups"])),

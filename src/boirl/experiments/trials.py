@@ -132,6 +132,7 @@ def run_searches(
     seeds: Sequence[int],
     evaluations: int,
     on_trial: OnTrial = quiet,
+    known: Iterable[str] = tuple(METHODS),
 ) -> list[Row]:
     """Search with every method and seed, and write a line of the summary for each method.
 
@@ -141,12 +142,13 @@ def run_searches(
         run_trial: From problem, method, seed and evaluations to a row with these, where `problem`
             is the fingerprint.
         summarise: From the rows of a method to its line.
-        methods: Some of `METHODS`.
+        methods: Some of those `known`.
         seeds: Of the searches.
         evaluations: Of each search.
         on_trial: See `OnTrial`.
+        known: All methods that there are.
     """
-    check_methods(methods)
+    check_methods(methods, known)
     fingerprint = problem.fingerprint()
     wanted: dict[Hashable, Callable[[], Row]] = {
         (fingerprint, evaluations, method, seed): partial(
