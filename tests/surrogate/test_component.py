@@ -9,6 +9,7 @@ import torch
 from boirl.surrogate.doubt import Doubt
 from boirl.surrogate.fitting import Surrogate
 from boirl.surrogate.kernels import KERNELS
+from boirl.surrogate.process import NOISE_FLOOR
 
 
 @pytest.fixture(scope="module")
@@ -50,16 +51,17 @@ def test_what_is_far_worse_than_the_best_is_predicted_to_a_share(seen, component
     values = {**component.values, "doubt": [0.1**2]}
     sure = replace(component, doubt=Doubt(float(nll.min()), 5.0), values=values)
     mean = sure.output.forward(np.array([nll.min(), nll.min() + 4.0, nll.min() + 20.0]))
-    sd = sure.doubted(mean, np.full(3, 1e-9))
-    np.testing.assert_allclose(sd[:2], 1e-9)
+    sd = sure.with_unexplained(mean, np.full(3, 1e-9))
+    # What matters is explained up to the noise that is learned.
+    np.testing.assert_allclose(sd[:2], np.sqrt(sure.noise + NOISE_FLOOR) * sure.spread)
     # A tenth of 20, where three quarters are beyond what matters.
     _, far = sure.output.back(mean[2], sd[2])
-    assert far == pytest.approx(0.1 * 0.75 * 20.0)
+    assert far == pytest.approx(0.1 * 0.75 * 20.0, rel=1e-3)
 
 
-def test_without_gradients_nothing_is_doubted(gridworld, gridworld_log_rho, seen):
+def test_without_gradients_noise_is_noise(gridworld, gridworld_log_rho, seen):
     thetas, nll, _ = seen
     surrogate = Surrogate(KERNELS["rho-matern"], gridworld_log_rho, gridworld.box)
     component = surrogate.fit(thetas, nll).components[0]
     mean = component.output.forward(nll + 1e6)
-    np.testing.assert_allclose(component.doubted(mean, np.full(8, 2.0)), 2.0)
+    np.testing.assert_allclose(component.with_unexplained(mean, np.full(8, 2.0)), 2.0)

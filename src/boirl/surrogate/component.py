@@ -11,7 +11,7 @@ from torch import Tensor
 
 from boirl.surrogate.doubt import Doubt
 from boirl.surrogate.latent import LatentSpace
-from boirl.surrogate.process import Process
+from boirl.surrogate.process import NOISE_FLOOR, Process
 from boirl.surrogate.warping import OutputScale, Scale
 from boirl.types import FloatArray
 
@@ -67,13 +67,19 @@ class Component:
         density = torch.exp(-0.5 * above.square()) / math.sqrt(2.0 * math.pi)
         return least + sd * (density + above * torch.special.ndtr(above))
 
-    def doubted(self, mean: FloatArray, sd: FloatArray) -> FloatArray:
-        """The sd of outputs, `n`, given that of the process, which explains those far worse than
-        the best to a share alone."""
-        (share,) = self.values.get("doubt", [0.0])
+    def with_unexplained(self, mean: FloatArray, sd: FloatArray) -> FloatArray:
+        """The sd of outputs, `n`, given that of the process, for exact evaluations.
+
+        They have no noise. What is learned as such, and as doubt of those far worse than the best,
+        is part of the landscape that the process leaves unexplained.
+        """
+        if "doubt" not in self.values:
+            return sd
+        (share,) = self.values["doubt"]
         nll = self.output.inverse(mean)
-        slopes = np.exp(self.output.log_slopes(nll))
-        return np.asarray(np.sqrt(np.square(sd) + share * np.square(slopes * self.doubt.nll(nll))))
+        doubted = np.exp(self.output.log_slopes(nll)) * self.doubt.nll(nll)
+        rest = (self.noise + NOISE_FLOOR) * self.spread**2
+        return np.asarray(np.sqrt(np.square(sd) + rest + share * np.square(doubted)))
 
     def outputs(self, unit: Tensor, projected: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Mean and sd of the output, `n` each; differentiable."""

@@ -154,7 +154,7 @@ class FittedSurrogate:
                 found = [one.outputs(unit, projected) for one in self.components]
             self._last_marginals.clear()
             self._last_marginals[key] = [
-                (mean.numpy(), one.doubted(mean.numpy(), sd.numpy()))
+                (mean.numpy(), one.with_unexplained(mean.numpy(), sd.numpy()))
                 for one, (mean, sd) in zip(self.components, found, strict=True)
             ]
         return self._last_marginals[key]

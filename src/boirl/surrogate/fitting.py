@@ -20,7 +20,7 @@ from boirl.surrogate.kernels import KernelSpec, Prior
 from boirl.surrogate.latent import LatentSpace
 from boirl.surrogate.noise import NoiseModel, check_standard_errors
 from boirl.surrogate.observations import Observations
-from boirl.surrogate.process import Data
+from boirl.surrogate.process import NOISE_FLOOR, Data
 from boirl.surrogate.tasks import Task
 from boirl.surrogate.warping import SCALES, OutputScale, Scale
 from boirl.threads import single_thread
@@ -39,9 +39,6 @@ EXACT_NOISE = Prior("noise", 1, 1e-7)
 
 UNKNOWN_NOISE = Prior("noise", 1, 1e-4, 3.0)
 """Noise of evaluations without gradients, which may be learned from samples."""
-
-NOISE_FLOOR = 1e-9
-"""Variance always assumed, so that rewards that fall on one point do no harm."""
 
 
 class Surrogate:

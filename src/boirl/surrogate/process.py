@@ -12,6 +12,9 @@ from torch import Tensor
 from boirl.surrogate.kernels import Geometry, KernelSpec, Values
 from boirl.surrogate.pairs import Diagonal, Pair, Points
 
+NOISE_FLOOR = 1e-9
+"""Noise always assumed, so that rewards that fall on one point do no harm."""
+
 LEAST_VARIANCE = 1e-14
 """Rounding of a covariance of order one may push a variance this far below 0."""
 
