@@ -35,6 +35,15 @@ def test_numbers_as_json(command, estimate):
     assert facts == estimate.to_dict()
 
 
+def test_robust_standard_errors(command, estimate):
+    expected = estimate.robust_standard_errors().tolist()
+    code, out, errors = command(*ESTIMATE, "--robust", "--json")
+    assert code == 0, errors
+    assert list(json.loads(out)["robust_standard_errors"].values()) == pytest.approx(expected)
+    code, out, errors = command(*ESTIMATE, "--robust")
+    assert f"robust standard error of midpoint: {expected[1]:.5g}" in out
+
+
 def test_another_discount(command, problem):
     code, out, errors = command(*ESTIMATE, "--gamma", "0.8", "--json")
     assert code == 0, errors

@@ -24,6 +24,9 @@ def estimate(
         typer.Option(help="A parameter to print the profile interval of (may be repeated)."),
     ] = None,
     level: Annotated[float, typer.Option(help="Of confidence of --profile.")] = 0.95,
+    robust: Annotated[
+        bool, typer.Option("--robust", help="Print robust standard errors too.")
+    ] = False,
     gamma: Annotated[
         float | None,
         typer.Option(help="Another discount than the problem's.", show_default="the problem's"),
@@ -42,6 +45,7 @@ def estimate(
     Example: boirl estimate gridworld2d --bellman logsumexp --profile midpoint
     """
     from boirl.estimation import maximum_likelihood
+    from boirl.estimation.tables import plain
 
     chosen = load(problem, demonstrations, bellman=bellman, data=data, box=box)
     if gamma is not None:
@@ -52,10 +56,20 @@ def estimate(
     for name in profile or []:
         with errors.status(f"profile of {name}"):
             intervals.append(found.profile_interval(name, level))
+    errors_by_name = {}
+    if robust:
+        with errors.status("robust standard errors"):
+            spread = found.robust_standard_errors()
+        errors_by_name = dict(zip(found.names, spread.tolist(), strict=True))
     if as_json:
-        _print_json({**found.to_dict(), "profiles": [vars(one) for one in intervals]})
+        facts = {**found.to_dict(), "profiles": [vars(one) for one in intervals]}
+        if robust:
+            facts["robust_standard_errors"] = plain(errors_by_name)
+        _print_json(facts)
         return
     console.print(str(found), markup=False)
+    for name, error in errors_by_name.items():
+        console.print(f"robust standard error of {name}: {error:.5g}", markup=False)
     for interval in intervals:
         console.print(f"profile interval, {level:.0%}: {interval}", markup=False)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import norm
 
 from boirl.errors import InvalidInputError
@@ -13,6 +14,7 @@ from boirl.estimation.information import FlatDirection, observed_information
 from boirl.estimation.likelihood_ratio import LikelihoodRatioTest, likelihood_ratio_test
 from boirl.estimation.optimum import CountedNll, find_optimum
 from boirl.estimation.profile import ProfileInterval, profile_end
+from boirl.estimation.robust import robust_covariance
 from boirl.estimation.tables import estimate_table, plain
 from boirl.problem import Problem
 from boirl.types import FloatArray
@@ -79,6 +81,21 @@ class Estimate:
     def standard_errors(self) -> FloatArray:
         """`d`; NaN on a bound, infinite where the demonstrations say nothing of a parameter."""
         return np.sqrt(np.diag(self.covariance))
+
+    def robust_standard_errors(self, groups: ArrayLike | None = None) -> FloatArray:
+        """Standard errors that hold where the model is not quite right, `d`.
+
+        By the spread of what each demonstration says (Huber and White); `2 d` evaluations.
+
+        Args:
+            groups: A label for each demonstration, `N`, such as who made it; those with the same
+                one may go together. By default each is on its own.
+
+        Raises:
+            InvalidInputError: Groups do not fit, or there are no more of them than parameters.
+        """
+        robust = robust_covariance(self.problem, self.theta, self.covariance, groups)
+        return np.sqrt(np.diag(robust))
 
     @property
     def t_values(self) -> FloatArray:
