@@ -55,7 +55,7 @@ def test_errors_by_stretch_are_the_usual_ones_where_the_model_holds():
     problem = labyrinth_problem(recordings, gamma=0.97, family="six")
     reward = problem.reward.fix(home=TRUTH[1], end=TRUTH[2], depth=TRUTH[3], back=TRUTH[4])
     estimate = boirl.maximum_likelihood(replace(problem, reward=reward), starts=1)
-    errors = labyrinth.clustered_errors(estimate)
+    errors = estimate.robust_standard_errors()
     np.testing.assert_allclose(errors, estimate.standard_errors, rtol=0.35)
 
 
@@ -65,5 +65,5 @@ def test_errors_by_stretch_grow_where_animals_differ():
     drawn = [problem.demonstrate(theta, 40, seed=1000, horizon=60) for theta in tastes]
     mixed = problem.with_demonstrations(Demonstrations.from_trajectories([*drawn[0], *drawn[1]]))
     estimate = boirl.maximum_likelihood(mixed, starts=1)
-    ratio = labyrinth.clustered_errors(estimate) / estimate.standard_errors
+    ratio = estimate.robust_standard_errors() / estimate.standard_errors
     assert ratio[0] > 1.3

@@ -28,7 +28,7 @@ from boirl.domains.labyrinth.turns import (
     observed_turns,
     uniform_turns,
 )
-from boirl.estimation import Estimate, maximum_likelihood
+from boirl.estimation import maximum_likelihood
 from boirl.experiments.trials import (
     Experiment,
     OnTrial,
@@ -39,7 +39,6 @@ from boirl.experiments.trials import (
     write_summary,
 )
 from boirl.files import save_figure
-from boirl.types import FloatArray
 
 HELD_OUT = 0.2
 """Share of stretches that are held out, at least."""
@@ -179,30 +178,11 @@ def summarise(rows: Sequence[Row], problem: LabyrinthProblem) -> Row:
             "names": list(estimate.names),
             "theta": estimate.theta.tolist(),
             "standard_errors": estimate.standard_errors.tolist(),
-            "clustered_errors": clustered_errors(estimate).tolist(),
+            "clustered_errors": estimate.robust_standard_errors().tolist(),
             "log_likelihood": estimate.log_likelihood,
             "spread_of_folds": np.std([row["theta"] for row in rows], axis=0).tolist(),
         }
     return line
-
-
-def clustered_errors(estimate: Estimate) -> FloatArray:
-    """Standard errors that allow for dependent steps within a demonstration, `d`.
-
-    The sandwich `H^-1 (sum of g g') H^-1`, with the gradient `g` of each demonstration's NLL.
-    """
-    problem = estimate.problem
-    slopes = np.stack(
-        [
-            problem.with_demonstrations(problem.demonstrations.subset([number])).nll_and_gradient(
-                estimate.theta
-            )[1]
-            for number in range(len(problem.demonstrations))
-        ]
-    )
-    inverse = np.linalg.inv(estimate.hessian)
-    errors: FloatArray = np.sqrt(np.diag(inverse @ (slopes.T @ slopes) @ inverse))
-    return errors
 
 
 def _draw(
