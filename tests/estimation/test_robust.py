@@ -54,3 +54,11 @@ def test_parameters_without_a_standard_error_keep_what_they_have(blank):
     robust = fit.robust_standard_errors()
     assert np.isinf(robust[0])
     assert robust[1] == pytest.approx(fit.standard_errors[1], rel=0.4)
+
+
+def test_nothing_is_known_of_an_estimate_that_is_on_its_bounds(blank):
+    reward = boirl.LinearReward(np.arange(6.0)[:, None], {"slope": (-0.1, 0.1)})
+    problem = boirl.TabularProblem(blank.mdp, reward, solver=boirl.TabularSolver("logsumexp"))
+    always = boirl.Demonstrations.from_trajectories([([0, 1, 2, 3, 4], [0, 0, 0, 0, 0])] * 4)
+    fit = boirl.maximum_likelihood(problem.with_demonstrations(always))
+    assert np.isnan(fit.robust_standard_errors()).all()

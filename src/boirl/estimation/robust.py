@@ -39,6 +39,8 @@ def robust_covariance(
         )
     distinct, numbers = np.unique(labels, return_inverse=True)
     free = np.flatnonzero(np.isfinite(np.diag(covariance)))
+    if not free.size:
+        return covariance
     if len(distinct) <= len(free):
         raise InvalidInputError(
             f"there are {len(distinct)} groups for {len(free)} parameters; expected more groups "
