@@ -197,6 +197,44 @@ def test_an_interrupted_download_is_reported_and_not_kept(server, cache):
     assert kept(cache) == {}
 
 
+def test_an_endless_stream_is_refused(server, cache, monkeypatch):
+    sent = []
+
+    def endless(handler, content):
+        handler.send_response(200)
+        handler.end_headers()
+        try:
+            while len(sent) < 100_000:
+                handler.wfile.write(bytes(1024))
+                sent.append(1024)
+        except OSError:
+            pass
+
+    server.send = endless
+    known = dict(boirl.datasets.DATASETS["tiny"].checksums)
+    limited: Registry[DataSet] = Registry("data set", "boirl-tests.datasets")
+    limited.register("tiny", DataSet("two files", known, max_bytes=5000))
+    monkeypatch.setattr("boirl.datasets.DATASETS", limited)
+    with pytest.raises(StorageError, match=r"roads\.txt' has more than 5000 bytes.*another source"):
+        fetch("tiny", server.address)
+    assert kept(cache) == {}
+    assert len(sent) < 100_000
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no endless file here")
+def test_an_endless_file_is_refused(folder, cache, monkeypatch):
+    (folder / "roads.txt").unlink()
+    (folder / "roads.txt").symlink_to("/dev/zero")
+    known = dict(boirl.datasets.DATASETS["tiny"].checksums)
+    limited: Registry[DataSet] = Registry("data set", "boirl-tests.datasets")
+    limited.register("tiny", DataSet("two files", known, max_bytes=5000))
+    monkeypatch.setattr("boirl.datasets.DATASETS", limited)
+    for source in (str(folder), folder.as_uri()):
+        with pytest.raises(StorageError, match="more than 5000 bytes"):
+            fetch("tiny", source)
+    assert kept(cache) == {}
+
+
 @pytest.mark.parametrize(
     "address", ["http://127.0.0.1/a folder", "http://127.0.0.1:port", "http://[1", "http://"]
 )

@@ -1,5 +1,6 @@
 """Files that are written in full or not at all."""
 
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ from matplotlib.figure import Figure
 
 from boirl.errors import InvalidInputError, StorageError
 from boirl.files import (
+    LIMIT_VARIABLE,
     make_folder,
     prefixed,
     read_arrays,
@@ -73,6 +75,61 @@ def test_a_file_that_was_cut_short_is_a_storage_error(tmp_path):
     write_arrays(path, ARRAYS)
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(StorageError, match="damaged"):
+        read_arrays(path, "numbers")
+
+
+def test_an_archive_that_expands_too_far_is_refused_before_it_does(tmp_path, monkeypatch):
+    path = tmp_path / "bomb.npz"
+    write_arrays(path, {"zeros": np.zeros(200_000)})
+    assert path.stat().st_size < 10_000
+    monkeypatch.setattr("boirl.files.MAX_BYTES", 100_000)
+    with monkeypatch.context() as patch:
+        patch.setattr(np, "load", None)
+        with pytest.raises(StorageError, match=r"bomb\.npz' is too large .*expand to 1600128 by"):
+            read_arrays(path, "numbers")
+    monkeypatch.setenv(LIMIT_VARIABLE, "2000000")
+    assert len(read_arrays(path, "numbers")["zeros"]) == 200_000
+    monkeypatch.setenv(LIMIT_VARIABLE, "many")
+    with pytest.raises(InvalidInputError, match=r"BOIRL_MAX_BYTES is 'many'; expected a number"):
+        read_arrays(path, "numbers")
+
+
+def test_two_gigabytes_in_two_megabytes_are_refused_by_default(tmp_path):
+    path = tmp_path / "bomb.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("zeros.npy", bytes(1000))
+    # What the directory of the archive claims; writing the zeros would take a while.
+    content = path.read_bytes()
+    at = content.index(b"PK\x01\x02") + 24
+    path.write_bytes(content[:at] + (2_400_000_000).to_bytes(4, "little") + content[at + 4 :])
+    with pytest.raises(StorageError, match="would expand to 2400000000 bytes"):
+        read_arrays(path, "numbers")
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no endless file here")
+def test_a_file_without_end_is_refused(monkeypatch):
+    monkeypatch.setattr("boirl.files.MAX_BYTES", 100_000)
+    with pytest.raises(StorageError, match=r"too large .there are more than 100000 bytes"):
+        read_arrays("/dev/zero", "numbers")
+
+
+@pytest.mark.parametrize("name", ["../outside.npy", "/outside.npy", "inside/../../outside.npy"])
+def test_paths_outside_of_an_archive_are_refused(tmp_path, name):
+    path = tmp_path / "kept.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(name, b"")
+    with pytest.raises(StorageError, match="a path outside of the archive"):
+        read_arrays(path, "numbers")
+
+
+def test_arrays_that_claim_more_than_there_is_are_refused(tmp_path):
+    path = tmp_path / "kept.npz"
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,), }"
+    header = header.ljust(117) + b"\n"
+    start = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("numbers.npy", start + header + bytes(80))
+    with pytest.raises(StorageError, match=r"cannot be read as an \.npz file"):
         read_arrays(path, "numbers")
 
 

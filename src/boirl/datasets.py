@@ -12,21 +12,33 @@ import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from boirl.cache import cache_folder
 from boirl.errors import InvalidInputError, StorageError
-from boirl.files import make_folder, write_bytes
+from boirl.files import make_folder, read_bounded, write_bytes
 from boirl.registry import Registry
 
 TIMEOUT_SECONDS = 60
 
+MAX_FILE_BYTES = 2**28
+"""Size of a file of a data set at most, unless the data set says otherwise: those of boirl have
+a few megabytes."""
+
 
 @dataclass(frozen=True)
 class DataSet:
-    """The files of a data set with their SHA-256 checksums."""
+    """The files of a data set with their SHA-256 checksums.
+
+    Attributes:
+        summary: What it is, in a line.
+        checksums: By name of file.
+        max_bytes: Size of the largest file at most; `fetch` reads no further.
+    """
 
     summary: str
     checksums: Mapping[str, str]
+    max_bytes: int = MAX_FILE_BYTES
 
 
 DATASETS: Registry[DataSet] = Registry("data set", "boirl.datasets")
@@ -71,7 +83,7 @@ def fetch(
     for file, checksum in wanted.items():
         target = folder / file
         if not _is_right(target, checksum):
-            content = _read(source, file)
+            content = _read(source, file, DATASETS[name].max_bytes)
             found = _checksum(content)
             if found != checksum:
                 raise StorageError(
@@ -85,12 +97,14 @@ def fetch(
     return folder
 
 
-def _read(source: str, file: str) -> bytes:
+def _read(source: str, file: str, limit: int) -> bytes:
     if source.partition(":")[0] in ("http", "https", "ftp", "file"):
         address = f"{source.rstrip('/')}/{file}"
         try:
             with urllib.request.urlopen(address, timeout=TIMEOUT_SECONDS) as response:
-                content: bytes = response.read()
+                content = _within(response, address, limit)
+                if getattr(response, "length", None):
+                    raise http.client.IncompleteRead(content, response.length)
                 return content
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise StorageError(
@@ -99,12 +113,24 @@ def _read(source: str, file: str) -> bytes:
             ) from error
     path = Path(source) / file
     try:
-        return path.read_bytes()
+        with path.open("rb") as stream:
+            return _within(stream, str(path), limit)
     except OSError as error:
         raise InvalidInputError(
             f"{str(path)!r} could not be read ({error.strerror}); expected a folder with "
             f"{file}, or an address that starts with http"
         ) from error
+
+
+def _within(stream: BinaryIO, name: str, limit: int) -> bytes:
+    """Everything that a stream holds; an endless one is refused."""
+    try:
+        return read_bounded(stream, limit)
+    except OverflowError:
+        raise StorageError(
+            f"{name!r} has more than {limit} bytes; expected a file of the data set, which has "
+            "fewer: nothing of it was kept, name another source"
+        ) from None
 
 
 def _is_right(path: Path, checksum: str) -> bool:

@@ -6,10 +6,9 @@ import contextlib
 import io
 import os
 import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,14 @@ from boirl.errors import InvalidInputError, StorageError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_DAMAGE = (OSError, ValueError, TypeError, EOFError, KeyError, zlib.error, zipfile.BadZipFile)
-"""What NumPy raises for files that are not, or no longer, archives of arrays."""
+MAX_BYTES = 2**30
+"""Bytes that an `.npz` file may have, and that its arrays may take in memory: a small archive can
+expand to more than the memory of any machine."""
+
+CHUNK_BYTES = 2**20
+
+LIMIT_VARIABLE = "BOIRL_MAX_BYTES"
+"""Environment variable that replaces `MAX_BYTES`, for files of one's own that are larger."""
 
 
 def make_folder(path: Path) -> None:
@@ -70,17 +75,74 @@ def save_figure(figure: Figure, path: Path) -> Path:
 
 def read_arrays(path: str | os.PathLike[str], what: str) -> dict[str, NDArray[Any]]:
     """Read all arrays of an `.npz` file; `what` says in errors what was expected in it."""
+    limit = max_bytes()
     try:
-        content = io.BytesIO(Path(path).read_bytes())
+        with Path(path).open("rb") as stream:
+            content = io.BytesIO(read_bounded(stream, limit))
+        _check_archive(content, os.fspath(path), limit)
         with np.load(content, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
     except FileNotFoundError:
         raise InvalidInputError(f"there is no file {os.fspath(path)!r} with {what}") from None
-    except _DAMAGE as error:
+    except OverflowError as error:
+        raise _too_large(os.fspath(path), limit, str(error)) from None
+    except StorageError:
+        raise
+    except Exception as error:
+        # A damaged file can make zipfile and NumPy raise nearly anything.
+        reason = " ".join(str(error).split())
         raise StorageError(
             f"{os.fspath(path)!r} cannot be read as an .npz file with {what} "
-            f"({type(error).__name__}: {error}); it is damaged or something else"
+            f"({type(error).__name__}: {reason}); it is damaged or something else"
         ) from error
+
+
+def max_bytes() -> int:
+    """The limit on what is read whole: `$BOIRL_MAX_BYTES`, or else `MAX_BYTES`."""
+    given = os.environ.get(LIMIT_VARIABLE)
+    if not given:
+        return MAX_BYTES
+    if not given.isdecimal():
+        raise InvalidInputError(f"${LIMIT_VARIABLE} is {given!r}; expected a number of bytes")
+    return int(given)
+
+
+def read_bounded(stream: BinaryIO, limit: int) -> bytes:
+    """Everything that a stream holds, where that is at most `limit` bytes.
+
+    Raises:
+        OverflowError: There is more, or no end.
+    """
+    parts, size = [], 0
+    while part := stream.read(min(CHUNK_BYTES, limit + 1 - size)):
+        parts.append(part)
+        size += len(part)
+        if size > limit:
+            raise OverflowError(f"there are more than {limit} bytes")
+    return b"".join(parts)
+
+
+def _check_archive(content: BinaryIO, name: str, limit: int) -> None:
+    """Refuse, before anything is expanded, what is too large or has names outside the archive."""
+    with zipfile.ZipFile(content) as archive:
+        members = archive.infolist()
+    content.seek(0)
+    size = sum(member.file_size for member in members)
+    if size > limit:
+        raise _too_large(name, limit, f"it would expand to {size} bytes")
+    for member in members:
+        if member.filename.startswith("/") or ".." in member.filename.split("/"):
+            raise StorageError(
+                f"{name!r} holds {member.filename!r}, a path outside of the archive; expected an "
+                ".npz file as NumPy writes them"
+            )
+
+
+def _too_large(name: str, limit: int, found: str) -> StorageError:
+    return StorageError(
+        f"{name!r} is too large ({found}); expected at most {limit} bytes: it is damaged or "
+        f"something else, or raise ${LIMIT_VARIABLE} where you trust it"
+    )
 
 
 def prefixed(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

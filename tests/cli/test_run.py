@@ -11,6 +11,8 @@ import pytest
 
 import boirl
 from boirl.baselines import Baseline, BaselineRun
+from boirl.cache import CACHE_VARIABLE
+from boirl.search.storage import open_study
 from boirl.search.study import Study
 
 PICTURES = ("landscape", "latent", "convergence")
@@ -37,6 +39,21 @@ def test_a_run_writes_results_and_pictures_and_resumes(command, boirl_process, t
     code, out, errors = command(*arguments, *kept[:2], "--evaluations", "7")
     assert "nothing to do: 7 evaluations are in sqlite" in errors
     assert out == f"{found}\n"
+
+
+def test_the_password_of_a_storage_is_not_printed(command, tmp_path, monkeypatch):
+    database = f"sqlite:///{tmp_path}/search.db"
+    monkeypatch.setattr(
+        "boirl.search.study.open_study", lambda storage, name: open_study(database, name)
+    )
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
+    arguments = ("run", "gridworld2d", "--storage", "postgresql://user:s3cret@host/db")
+    for evaluations, message in ((2, ""), (3, "resuming: 2 of 3"), (3, "nothing to do: 3")):
+        code, out, errors = command(*arguments, "--evaluations", evaluations)
+        assert code == 0, errors
+        assert message in errors
+        assert "s3cret" not in out + errors
+    assert "are in postgresql://user:***@host/db" in errors
 
 
 def test_an_answer_is_verified(command, tmp_path):

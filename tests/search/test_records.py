@@ -323,3 +323,8 @@ def test_other_databases_have_a_folder_in_the_cache(monkeypatch, tmp_path):
     assert first != second
     assert first == artifact_folder("postgresql://user@host/one")
     assert "user" not in str(first)
+
+
+def test_a_new_password_leads_to_the_same_folder():
+    first, second = (artifact_folder(f"postgresql://user:{one}@host/db") for one in ("old", "new"))
+    assert first == second

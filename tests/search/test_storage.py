@@ -6,6 +6,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import traceback
 
 import optuna
 import pytest
@@ -33,6 +34,49 @@ def test_what_a_database_raises_is_a_storage_error_of_one_line(error):
         raise error
     assert "\n" not in str(caught.value)
     assert caught.value.__cause__ is error
+
+
+SECRET = "postgresql://user:s3cret@host/db"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OperationalError("select", {}, sqlite3.OperationalError(f"cannot connect to {SECRET}")),
+        optuna.exceptions.StorageInternalError("password s3cret is wrong"),
+        ImportError(f"no driver for {SECRET}"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_passwords_are_in_no_message_and_no_traceback(error):
+    with (
+        pytest.raises(StorageError, match=r"user:\*\*\*@host/db cannot be used") as caught,
+        storage_errors(SECRET),
+    ):
+        raise error
+    assert "s3cret" not in "".join(traceback.format_exception_only(caught.value))
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        SECRET,
+        "postgresql://user:a@c:s3cret@host:port/db",
+        "://user:s3cret@host",
+        "user:s3cret@host",
+        "nonsense://user:s3cret@host/db",
+        "redis://user:s3cret@host/0",
+    ],
+)
+def test_addresses_that_cannot_be_opened_are_refused_without_their_password(address, caplog):
+    with pytest.raises((StorageError, InvalidInputError)) as caught, storage_errors(address):
+        open_study(address, "one")
+    printed = "".join(traceback.format_exception(caught.value, limit=0))
+    assert "s3cret" not in printed + caplog.text
+    assert "***" in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_other_errors_pass():

@@ -20,9 +20,11 @@ import boirl
 from boirl.errors import BoirlError, InvalidInputError, StorageError
 from boirl.evaluation import Evaluation
 from boirl.experiments.gridworld_efficiency import run_trial
+from boirl.files import read_arrays
 from boirl.search.acquisitions import ACQUISITIONS
 from boirl.search.initial import HARD_CANDIDATES
 from boirl.search.sampler import PURPOSE, pending_thetas
+from boirl.search.storage import open_study
 from boirl.search.study import Study
 from boirl.surrogate import Observations
 
@@ -529,3 +531,22 @@ def test_a_prior_draws_proposals_to_what_it_takes_for_probable(gridworld):
         units = gridworld.box.to_unit(found.thetas)
         distances.append(np.linalg.norm(units - [0.6, 0.9, 0.2], axis=1).mean())
     assert distances[1] < 0.9 * distances[0]
+
+
+def test_messages_do_not_name_the_password_of_the_storage(monkeypatch, tmp_path):
+    problem = boirl.load_problem("gridworld2d")
+    database = f"sqlite:///{tmp_path}/search.db"
+    monkeypatch.setattr(
+        "boirl.search.study.open_study", lambda storage, name: open_study(database, name)
+    )
+    secret = "postgresql://user:s3cret@host/db"
+    study = Study(problem, storage=secret, seed=1000, artifacts=tmp_path)
+    study.run(2).save(tmp_path / "found.npz")
+    assert study.storage_name == "postgresql://user:***@host/db"
+    assert "s3cret" not in repr(study)
+    with pytest.raises(InvalidInputError, match=r"in postgresql://user:\*\*\*@host/db was made"):
+        Study(problem, storage=secret, seed=1001, artifacts=tmp_path)
+    for file in tmp_path.rglob("*"):
+        assert not file.is_file() or b"s3cret" not in file.read_bytes()
+    for array in read_arrays(tmp_path / "found.npz", "a result").values():
+        assert "s3cret" not in str(array)

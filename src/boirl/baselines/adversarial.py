@@ -25,9 +25,12 @@ from boirl.baselines.learned_reward import (
     check_environment,
     check_kind,
 )
+from boirl.baselines.plain import pack_optimiser, unpack_optimiser
 from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError, SolverError
 from boirl.evaluation import Evaluation
+from boirl.policies.network import NetworkPolicy
+from boirl.policies.tabular import TabularPolicy
 from boirl.problem import Problem
 from boirl.problem.likelihood import trajectory_log_likelihoods
 from boirl.threads import single_thread
@@ -135,6 +138,35 @@ class AdversarialBaseline(Baseline):
         rng = np.random.default_rng(seed)
         return AdversarialState(rng, self.learner(problem, seed), deque(maxlen=self.kept))
 
+    def pack(self, state: AdversarialState) -> dict[str, Any]:
+        samples = [
+            (_policy_arrays(one.policy), one.trajectories.to_dict()) for one in state.samples
+        ]
+        return {
+            "rng": state.rng,
+            "learner": pack_optimiser(state.learner.optimiser),
+            "samples": samples,
+            "starts": state.starts,
+            "best": state.best,
+            "waiting": state.waiting,
+        }
+
+    def unpack(self, problem: Problem[Any], packed: dict[str, Any]) -> AdversarialState:
+        learner = self.learner(problem, 0)
+        unpack_optimiser(learner.optimiser, packed["learner"])
+        samples = (
+            Sample(_policy(policy), Demonstrations.from_dict(trajectories))
+            for policy, trajectories in packed["samples"]
+        )
+        return AdversarialState(
+            packed["rng"],
+            learner,
+            deque(samples, maxlen=self.kept),
+            packed["starts"],
+            packed["best"],
+            packed["waiting"],
+        )
+
     def advance(self, problem: Problem[Any], state: AdversarialState, report: Report) -> Evaluation:
         family, theta = state.learner.reward.current()
         steps = problem.env_steps_per_policy
@@ -190,6 +222,20 @@ class AdversarialBaseline(Baseline):
 def _roll_out(problem: Problem[Any], policy: Any, rng: np.random.Generator) -> Demonstrations:
     demonstrations = problem.demonstrations
     return problem.roll_out(policy, demonstrations.starts, int(demonstrations.lengths.max()), rng)
+
+
+def _policy_arrays(policy: TabularPolicy | NetworkPolicy) -> dict[str, Any]:
+    """A policy in full, not only the values that it follows from with its reward."""
+    if isinstance(policy, TabularPolicy):
+        return {"log_probabilities": policy.log_probabilities, "values": policy.values}
+    return policy.to_dict()
+
+
+def _policy(arrays: dict[str, Any]) -> TabularPolicy | NetworkPolicy:
+    """The inverse of `_policy_arrays`."""
+    if "log_probabilities" in arrays:
+        return TabularPolicy(arrays["log_probabilities"], arrays["values"])
+    return NetworkPolicy.from_dict(arrays)
 
 
 def _cut(trajectories: Demonstrations, lengths: IntArray) -> Demonstrations:

@@ -29,8 +29,9 @@ it returns True."""
 class Baseline(ABC):
     """A method to compare the search with. A frozen dataclass of its settings.
 
-    Its `repr` identifies its settings. A subclass keeps everything that changes in a state which
-    can be pickled, so that a run goes on after a break as if there had been none.
+    Its `repr` identifies its settings. A subclass keeps everything that changes in a state that
+    `pack` and `unpack` bring to a file and back, so that a run goes on after a break as if there
+    had been none.
     """
 
     name: ClassVar[str]
@@ -54,6 +55,17 @@ class Baseline(ABC):
         Its seconds are filled in by the caller, unless `times_itself`.
         """
 
+    def pack(self, state: Any) -> Any:
+        """The state as numbers, strings, arrays, generators, evaluations, lists and dictionaries.
+
+        A state that is made of these needs no `pack` or `unpack` of its own.
+        """
+        return state
+
+    def unpack(self, problem: Problem[Any], packed: Any) -> Any:
+        """The inverse of `pack`. What is packed may come from anybody: do not execute it."""
+        return packed
+
     def finish(self, problem: Problem[Any], state: Any, run: BaselineRun) -> BaselineRun:
         """Add what a method returns beside its evaluations."""
         return run
@@ -75,8 +87,8 @@ class Baseline(ABC):
                 usual number.
             seed: Seeds every random choice.
             callback: See `Callback`.
-            checkpoint: A file that keeps the run. Where it exists, the run goes on from there. Only
-                open files that you trust: they are pickled.
+            checkpoint: A file that keeps the run. Where it exists, the run goes on from there.
+                Reading it runs no code.
             report: Called with the progress of a long iteration.
 
         Raises:
@@ -89,12 +101,12 @@ class Baseline(ABC):
         path = None if checkpoint is None else Path(checkpoint)
         key = f"{self!r}, seed {seed}, problem {problem.fingerprint()}"
         if path is not None and path.exists():
-            state, done = load_checkpoint(path, key)
+            state, done = load_checkpoint(path, key, problem, self.unpack)
         else:
             state, done = self.begin(problem, seed), []
             if path is not None:
                 # What cannot be kept is found out before any work is done.
-                save_checkpoint(path, key, Checkpoint(state, done))
+                save_checkpoint(path, key, Checkpoint(self.pack(state), done))
         ended = False
         if callback is not None:
             for number, evaluation in enumerate(done):
@@ -115,7 +127,7 @@ class Baseline(ABC):
                 ended = callback is not None and callback(evaluation, len(done) - 1) is True
                 last = ended or len(done) == total or interrupted()
                 if path is not None and (last or now - saved > SECONDS_BETWEEN_CHECKPOINTS):
-                    save_checkpoint(path, key, Checkpoint(state, done))
+                    save_checkpoint(path, key, Checkpoint(self.pack(state), done))
                     saved = time.perf_counter()
                 if interrupted():
                     raise KeyboardInterrupt

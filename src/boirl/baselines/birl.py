@@ -11,6 +11,7 @@ With a uniform prior over the box, the probability of theta given `N` demonstrat
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -47,16 +48,21 @@ comes back."""
 
 @dataclass(frozen=True, eq=False)
 class _Proposal:
-    """What chains have learned: earlier states in the unit cube, `n x d`, and their density."""
+    """What chains have learned: earlier states in the unit cube, `n x d`, and kernels of their
+    density, `k x d`."""
 
     states: FloatArray
-    density: gaussian_kde
+    kernels: FloatArray
+
+    @cached_property
+    def density(self) -> gaussian_kde:
+        return gaussian_kde(self.kernels.T)
 
     @classmethod
     def of(cls, states: FloatArray, rng: np.random.Generator) -> _Proposal:
         some = rng.permutation(states)[:KERNELS]
         # States that coincide would have no density.
-        return cls(states, gaussian_kde((some + JITTER * rng.standard_normal(some.shape)).T))
+        return cls(states, some + JITTER * rng.standard_normal(some.shape))
 
     def move(self, unit: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Proposals from `c x d`, and the log odds `c` that the way back is proposed instead."""
@@ -143,6 +149,34 @@ class BIRL(Baseline):
             return _State(rng, self._on_grid(starts), nowhere)
         proposal = _Proposal.of(rng.random((FIRST_STATES * dimension, dimension)), rng)
         return _State(rng, starts, nowhere, proposal)
+
+    def pack(self, state: _State) -> dict[str, Any]:
+        proposal, shape = state.proposal, (-1, state.unit.shape[1])
+        places = np.frombuffer(b"".join(state.known), dtype=np.float64).reshape(shape)
+        return {
+            "rng": state.rng,
+            "unit": state.unit,
+            "log_likelihood": state.log_likelihood,
+            "proposal": proposal and {"states": proposal.states, "kernels": proposal.kernels},
+            "known": {"places": places, "values": np.array(list(state.known.values()))},
+            "history": np.array(state.history).reshape(len(state.history), *state.unit.shape),
+            "accepted": state.accepted,
+            "n_policies": state.n_policies,
+        }
+
+    def unpack(self, problem: Problem[Any], packed: dict[str, Any]) -> _State:
+        proposal, known = packed["proposal"], packed["known"]
+        places = (place.tobytes() for place in known["places"])
+        return _State(
+            packed["rng"],
+            packed["unit"],
+            packed["log_likelihood"],
+            None if proposal is None else _Proposal(proposal["states"], proposal["kernels"]),
+            dict(zip(places, known["values"].tolist(), strict=True)),
+            list(packed["history"]),
+            packed["accepted"],
+            packed["n_policies"],
+        )
 
     def advance(self, problem: Problem[Any], state: _State, report: Report) -> Evaluation:
         steps, solved = len(state.history), state.n_policies

@@ -10,6 +10,7 @@ import torch
 
 from boirl.baselines.base import Baseline
 from boirl.baselines.learned_reward import LearnedReward, RewardKind, check_kind, check_stationary
+from boirl.baselines.plain import pack_optimiser, unpack_optimiser
 from boirl.errors import InvalidInputError, SolverError
 from boirl.evaluation import Evaluation
 from boirl.policies.tabular import TabularPolicy, expected_visits
@@ -82,6 +83,18 @@ class DeepMaxEnt(Baseline):
             reward.parameters, lr=self.learning_rate, weight_decay=self.weight_decay
         )
         return reward, optimiser
+
+    def pack(self, state: _State) -> dict[str, Any]:
+        return {
+            "learned": pack_optimiser(state.optimiser),
+            "next_seed": state.next_seed,
+            "values": state.values,
+        }
+
+    def unpack(self, problem: Problem[Any], packed: dict[str, Any]) -> _State:
+        reward, optimiser = self._start(problem, packed["next_seed"])
+        unpack_optimiser(optimiser, packed["learned"])
+        return _State(reward, optimiser, packed["next_seed"], packed["values"])
 
     def _restart(self, problem: Problem[Any], state: _State) -> None:
         """Go on from another reward: there is no gradient to follow."""

@@ -31,6 +31,7 @@ SOLUTIONS_WITHIN = 0.10
 class _State:
     """Starts to come, evaluations of the present descent, and the number of descents."""
 
+    seed: int
     starts: qmc.Sobol
     waiting: deque[Evaluation] = field(default_factory=deque)
     descents: int = 0
@@ -66,7 +67,20 @@ class MaxEnt(Baseline):
             )
 
     def begin(self, problem: Problem[Any], seed: int) -> _State:
-        return _State(qmc.Sobol(problem.box.dimension, rng=np.random.default_rng(seed)))
+        starts = qmc.Sobol(problem.box.dimension, rng=np.random.default_rng(seed))
+        return _State(seed, starts)
+
+    def pack(self, state: _State) -> dict[str, Any]:
+        return {"seed": state.seed, "descents": state.descents, "waiting": list(state.waiting)}
+
+    def unpack(self, problem: Problem[Any], packed: dict[str, Any]) -> _State:
+        state = self.begin(problem, packed["seed"])
+        # One point per descent.
+        if packed["descents"]:
+            state.starts.fast_forward(packed["descents"])
+        state.waiting.extend(packed["waiting"])
+        state.descents = packed["descents"]
+        return state
 
     def advance(self, problem: Problem[Any], state: _State, report: Report) -> Evaluation:
         if not state.waiting:

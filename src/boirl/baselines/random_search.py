@@ -26,6 +26,11 @@ class RandomSearch(Baseline):
     def begin(self, problem: Problem[Any], seed: int) -> np.random.Generator:
         return np.random.default_rng(seed)
 
+    def unpack(self, problem: Problem[Any], packed: Any) -> np.random.Generator:
+        if not isinstance(packed, np.random.Generator):
+            raise ValueError(f"its state is a {type(packed).__name__}; expected a generator")
+        return packed
+
     def advance(
         self, problem: Problem[Any], state: np.random.Generator, report: Report
     ) -> Evaluation:

@@ -18,6 +18,7 @@ from boirl.types import Report
 
 @dataclass
 class _State:
+    seed: int
     study: optuna.Study
     rng: np.random.Generator
 
@@ -34,14 +35,34 @@ class TPE(Baseline):
 
     def begin(self, problem: Problem[Any], seed: int) -> _State:
         study = open_study(None, self.name, optuna.samplers.TPESampler(seed=seed))
-        return _State(study, np.random.default_rng(seed))
+        return _State(seed, study, np.random.default_rng(seed))
+
+    def pack(self, state: _State) -> dict[str, Any]:
+        values = [trial.value for trial in state.study.get_trials(deepcopy=False)]
+        return {"seed": state.seed, "rng": state.rng, "values": values}
+
+    def unpack(self, problem: Problem[Any], packed: dict[str, Any]) -> _State:
+        """Suggestions follow from the seed and the NLLs, so they are made again."""
+        state = self.begin(problem, packed["seed"])
+        for value in packed["values"]:
+            _tell(state, _ask(problem, state), value)
+        state.rng = packed["rng"]
+        return state
 
     def advance(self, problem: Problem[Any], state: _State, report: Report) -> Evaluation:
-        trial = state.study.ask(search_space(problem.box))
+        trial = _ask(problem, state)
         theta = np.array([trial.params[name] for name in problem.box.names])
         evaluation = problem.evaluate(theta, int(state.rng.integers(2**31)), report)
-        if evaluation.ok:
-            state.study.tell(trial, evaluation.nll)
-        else:
-            state.study.tell(trial, state=optuna.trial.TrialState.FAIL)
+        _tell(state, trial, evaluation.nll if evaluation.ok else None)
         return evaluation
+
+
+def _ask(problem: Problem[Any], state: _State) -> optuna.Trial:
+    return state.study.ask(search_space(problem.box))
+
+
+def _tell(state: _State, trial: optuna.Trial, nll: float | None) -> None:
+    if nll is None:
+        state.study.tell(trial, state=optuna.trial.TrialState.FAIL)
+    else:
+        state.study.tell(trial, nll)

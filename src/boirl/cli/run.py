@@ -143,11 +143,11 @@ def run(
         name=study,
     )
     total = SEARCH_EVALUATIONS if evaluations is None else evaluations
-    done = len(search.trials)
+    done, place = len(search.trials), search.storage_name
     if done >= total:
-        errors.print(f"nothing to do: {done} evaluations are in {storage}", markup=False)
+        errors.print(f"nothing to do: {done} evaluations are in {place}", markup=False)
     elif done:
-        errors.print(f"resuming: {done} of {total} evaluations are in {storage}", markup=False)
+        errors.print(f"resuming: {done} of {total} evaluations are in {place}", markup=False)
     try:
         found = search.run(total, progress=True)
     except KeyboardInterrupt:

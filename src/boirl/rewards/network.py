@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.utils import skip_init
 
 from boirl.errors import CodeNeededError
-from boirl.files import without_prefix
+from boirl.files import prefixed, without_prefix
 from boirl.rewards.family import RewardFamily, Transitions
 from boirl.types import FloatArray, Parameter
 
@@ -50,11 +50,8 @@ class NetworkReward(RewardFamily):
         """Weights and inputs as arrays, for a file; of a `perceptron` on `ScaledInputs`."""
         if not isinstance(self.inputs, ScaledInputs):
             raise CodeNeededError(f"a network on {type(self.inputs).__name__} cannot be written")
-        layers = {
-            f"layers/{name}": values.numpy() for name, values in self.network.state_dict().items()
-        }
         return {
-            **layers,
+            **prefixed("layers", self.layers()),
             "centre": self.inputs.centre,
             "scale": self.inputs.scale,
             "of_next": np.array(self.of_next),
@@ -63,12 +60,25 @@ class NetworkReward(RewardFamily):
     @classmethod
     def from_dict(cls, arrays: Mapping[str, NDArray[Any]]) -> NetworkReward:
         """The inverse of `to_dict`."""
-        layers = without_prefix("layers", arrays)
-        widths = [len(values) for name, values in layers.items() if name.endswith("bias")]
         inputs = ScaledInputs(arrays["centre"], arrays["scale"])
+        return cls.from_layers(without_prefix("layers", arrays), inputs, bool(arrays["of_next"]))
+
+    def layers(self) -> dict[str, NDArray[Any]]:
+        """Weights of the network, by name."""
+        return {name: values.detach().numpy() for name, values in self.network.state_dict().items()}
+
+    @classmethod
+    def from_layers(
+        cls,
+        layers: Mapping[str, NDArray[Any]],
+        inputs: TableInputs | ScaledInputs,
+        of_next: bool = False,
+    ) -> NetworkReward:
+        """A `perceptron` with weights from `layers`, which further training does not change."""
+        widths = [len(values) for name, values in layers.items() if name.endswith("bias")]
         network = perceptron(inputs.size, tuple(widths[:-1]), torch.Generator())
         network.load_state_dict({name: torch.as_tensor(one) for name, one in layers.items()})
-        return cls(network.requires_grad_(False), inputs, bool(arrays["of_next"]))
+        return cls(network.requires_grad_(False), inputs, of_next)
 
 
 class TableInputs:

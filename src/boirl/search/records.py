@@ -20,6 +20,7 @@ from boirl.cache import cache_folder
 from boirl.errors import BoirlWarning, StorageError
 from boirl.evaluation import Evaluation
 from boirl.files import make_folder, read_arrays, write_arrays
+from boirl.search.passwords import hide_password
 from boirl.types import Box, FloatArray
 
 EVALUATION = "boirl:evaluation"
@@ -67,7 +68,7 @@ def artifact_folder(storage: str | None) -> Path | None:
     if storage.startswith("sqlite:"):
         file = storage.partition(":///")[2]
         return None if file in ("", ":memory:") else Path(file).with_suffix(".artifacts")
-    name = hashlib.sha256(storage.encode()).hexdigest()[:16]
+    name = hashlib.sha256(hide_password(storage).encode()).hexdigest()[:16]
     return cache_folder() / "artifacts" / name
 
 

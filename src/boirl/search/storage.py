@@ -16,6 +16,7 @@ import optuna
 from optuna.samplers import BaseSampler
 
 from boirl.errors import InvalidInputError, StorageError
+from boirl.search.passwords import hide_password, tells_password, without_password
 
 RELEASED = "released"
 """Owner of an evaluation that was interrupted and waits for anybody to take it up."""
@@ -23,7 +24,7 @@ RELEASED = "released"
 
 @contextmanager
 def storage_errors(storage: str | None) -> Iterator[None]:
-    """Turn what a database raises into a `StorageError` of one line."""
+    """Turn what a database raises into a `StorageError` of one line, without the password."""
     from sqlalchemy.exc import SQLAlchemyError
 
     try:
@@ -36,19 +37,24 @@ def storage_errors(storage: str | None) -> Iterator[None]:
     ) as error:
         cause = getattr(error, "orig", None) or error.__cause__ or error
         reason = str(getattr(cause, "orig", None) or cause).splitlines()[0]
+        reason = without_password(reason, storage)
+        # A traceback prints what an error was raised from.
         raise StorageError(
-            f"the storage {storage} cannot be used ({reason}); evaluations finished before are "
-            "kept. Check that the file is an Optuna database, that its folder is writable and that "
-            "the disk is not full, then run again to resume"
-        ) from error
+            f"the storage {hide_password(storage or 'in memory')} cannot be used ({reason}); "
+            "evaluations finished before are kept. Check that the file is an Optuna database, that "
+            "its folder is writable and that the disk is not full, then run again to resume"
+        ) from (None if tells_password(error, storage) else error)
 
 
 def open_study(storage: str | None, name: str, sampler: BaseSampler | None = None) -> optuna.Study:
     """Create a study in a storage, or open the one that is there."""
     if storage is not None and "://" not in storage:
         raise InvalidInputError(
-            f"the storage is {storage!r}; expected a database address such as 'sqlite:///search.db'"
+            f"the storage is {hide_password(storage)!r}; expected a database address such as "
+            "'sqlite:///search.db'"
         )
+    if storage is not None:
+        _check_address(storage)
     if storage is not None and storage.startswith("sqlite:///"):
         folder = Path(storage.removeprefix("sqlite:///")).resolve().parent
         if not folder.is_dir():
@@ -59,8 +65,29 @@ def open_study(storage: str | None, name: str, sampler: BaseSampler | None = Non
         return optuna.create_study(
             storage=storage, study_name=name, sampler=sampler, load_if_exists=True
         )
+    except ValueError as error:
+        raise InvalidInputError(
+            f"the storage {hide_password(storage or 'in memory')} cannot be opened "
+            f"({without_password(str(error), storage)}); expected a database address such as "
+            "'sqlite:///search.db'"
+        ) from None
     finally:
         optuna.logging.set_verbosity(verbosity)
+
+
+def _check_address(storage: str) -> None:
+    """Refuse an address that cannot be parsed; errors of the parser may quote the password."""
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        make_url(storage)
+    except (ArgumentError, ValueError):
+        raise InvalidInputError(
+            f"the storage {hide_password(storage)!r} is no database address; expected one such as "
+            "'postgresql://user:password@host:5432/name', with %40 for @ and %2F for / in the "
+            "password"
+        ) from None
 
 
 class Owner:

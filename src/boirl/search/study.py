@@ -23,6 +23,7 @@ from boirl.results import RewardSet
 from boirl.search.acquisitions import ACQUISITIONS
 from boirl.search.growth import build_growth
 from boirl.search.initial import Design, describe_design, initial_thetas
+from boirl.search.passwords import hide_password
 from boirl.search.progress import SearchProgress
 from boirl.search.records import EvaluationRecords, artifact_folder, is_finished
 from boirl.search.sampler import RewardSampler
@@ -120,6 +121,11 @@ class Study:
     def __repr__(self) -> str:
         where = "memory" if self.storage is None else self.optuna_study.study_name
         return f"Study({self.problem!r}, {len(self.trials)} evaluations in {where})"
+
+    @property
+    def storage_name(self) -> str:
+        """Where evaluations are kept, for messages: the address without its password."""
+        return "memory" if self.storage is None else hide_password(self.storage)
 
     @property
     def trials(self) -> list[FrozenTrial]:
@@ -261,9 +267,9 @@ class Study:
             self.optuna_study.set_user_attr(key, value)
         elif stored != value:
             raise InvalidInputError(
-                f"study {self.optuna_study.study_name!r} in {self.storage} was made with other "
-                f"{label}{_difference(stored, value)}; ask for the same, or choose another storage "
-                "or study name"
+                f"study {self.optuna_study.study_name!r} in {self.storage_name} was made with "
+                f"other {label}{_difference(stored, value)}; ask for the same, or choose another "
+                "storage or study name"
             )
 
 
