@@ -198,7 +198,7 @@ def test_an_interrupted_download_is_reported_and_not_kept(server, cache):
 
 
 def test_an_endless_stream_is_refused(server, cache, monkeypatch):
-    sent = []
+    sent: list[int] = []
 
     def endless(handler, content):
         handler.send_response(200)
