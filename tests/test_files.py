@@ -1,5 +1,6 @@
 """Files that are written in full or not at all."""
 
+import io
 import zipfile
 from pathlib import Path
 
@@ -10,9 +11,12 @@ from matplotlib.figure import Figure
 from boirl.errors import InvalidInputError, StorageError
 from boirl.files import (
     LIMIT_VARIABLE,
+    TooLargeError,
+    damage_reported,
     make_folder,
     prefixed,
     read_arrays,
+    read_bounded,
     save_figure,
     without_prefix,
     write_arrays,
@@ -142,6 +146,22 @@ def test_a_folder_in_the_way_of_a_file_is_a_storage_error(tmp_path):
     make_folder(tmp_path / "deep" / "deeper")
     make_folder(tmp_path / "deep" / "deeper")
     assert (tmp_path / "deep" / "deeper").is_dir()
+
+
+def test_what_damage_makes_readers_raise_is_a_storage_error_of_one_line():
+    message = r"'kept\.npz' cannot be read as numbers \(KeyError: 'a b'\); it is damaged"
+    with pytest.raises(StorageError, match=message), damage_reported("kept.npz", "numbers"):
+        raise KeyError("a b")
+    purpose = pytest.raises(InvalidInputError, match="said on purpose")
+    with purpose, damage_reported("kept.npz", "numbers"):
+        raise InvalidInputError("said on purpose")
+
+
+def test_a_stream_is_read_up_to_a_limit():
+    assert read_bounded(io.BytesIO(b"12345"), 5) == b"12345"
+    assert read_bounded(io.BytesIO(b""), 5) == b""
+    with pytest.raises(TooLargeError, match="more than 4 bytes"):
+        read_bounded(io.BytesIO(b"12345"), 4)
 
 
 def test_prefixes_come_off_again():

@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from boirl.cache import cache_folder
 from boirl.errors import InvalidInputError, StorageError
-from boirl.files import make_folder, read_bounded, write_bytes
+from boirl.files import TooLargeError, make_folder, read_bounded, write_bytes
 from boirl.registry import Registry
 
 TIMEOUT_SECONDS = 60
@@ -126,7 +126,7 @@ def _within(stream: BinaryIO, name: str, limit: int) -> bytes:
     """Everything that a stream holds; an endless one is refused."""
     try:
         return read_bounded(stream, limit)
-    except OverflowError:
+    except TooLargeError:
         raise StorageError(
             f"{name!r} has more than {limit} bytes; expected a file of the data set, which has "
             "fewer: nothing of it was kept, name another source"

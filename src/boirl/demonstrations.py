@@ -18,7 +18,7 @@ from boirl.array_checks import (
     concatenate_or_none,
 )
 from boirl.errors import DemonstrationError, InvalidInputError
-from boirl.files import read_arrays, write_arrays
+from boirl.files import damage_reported, read_arrays, write_arrays
 from boirl.types import FloatArray, IntArray
 
 UNKNOWN = -1
@@ -315,14 +315,15 @@ class Demonstrations:
                 f"{os.fspath(path)!r} holds {sorted(arrays)} and lacks {sorted(missing)}; "
                 "expected arrays states and actions of shape N x L"
             )
-        if "lengths" in arrays and "next_states" in arrays:
-            return cls.from_dict(arrays)
-        if "lengths" in arrays:
-            ends = np.cumsum(arrays["lengths"])[:-1]
-            parts = (np.split(arrays[name], ends) for name in ("states", "actions"))
-            return cls.from_trajectories(zip(*parts, strict=True), arrays.get("start_states"))
-        read = cls.from_arrays(arrays["states"], arrays["actions"], arrays.get("next_states"))
-        return replace(read, start_states=arrays.get("start_states"))
+        with damage_reported(path, "demonstrations"):
+            if "lengths" in arrays and "next_states" in arrays:
+                return cls.from_dict(arrays)
+            if "lengths" in arrays:
+                ends = np.cumsum(arrays["lengths"])[:-1]
+                parts = (np.split(arrays[name], ends) for name in ("states", "actions"))
+                return cls.from_trajectories(zip(*parts, strict=True), arrays.get("start_states"))
+            read = cls.from_arrays(arrays["states"], arrays["actions"], arrays.get("next_states"))
+            return replace(read, start_states=arrays.get("start_states"))
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
         """The arrays by name, for a file."""

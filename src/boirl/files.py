@@ -6,14 +6,14 @@ import contextlib
 import io
 import os
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boirl.errors import InvalidInputError, StorageError
+from boirl.errors import BoirlError, InvalidInputError, StorageError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,6 +26,10 @@ CHUNK_BYTES = 2**20
 
 LIMIT_VARIABLE = "BOIRL_MAX_BYTES"
 """Environment variable that replaces `MAX_BYTES`, for files of one's own that are larger."""
+
+
+class TooLargeError(Exception):
+    """A stream has more bytes than whoever reads it allows."""
 
 
 def make_folder(path: Path) -> None:
@@ -77,23 +81,33 @@ def read_arrays(path: str | os.PathLike[str], what: str) -> dict[str, NDArray[An
     """Read all arrays of an `.npz` file; `what` says in errors what was expected in it."""
     limit = max_bytes()
     try:
-        with Path(path).open("rb") as stream:
-            content = io.BytesIO(read_bounded(stream, limit))
-        _check_archive(content, os.fspath(path), limit)
-        with np.load(content, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
+        with damage_reported(path, f"an .npz file with {what}"):
+            with Path(path).open("rb") as stream:
+                content = io.BytesIO(read_bounded(stream, limit))
+            _check_archive(content, os.fspath(path), limit)
+            with np.load(content, allow_pickle=False) as file:
+                return {name: file[name] for name in file.files}
     except FileNotFoundError:
         raise InvalidInputError(f"there is no file {os.fspath(path)!r} with {what}") from None
-    except OverflowError as error:
+    except TooLargeError as error:
         raise _too_large(os.fspath(path), limit, str(error)) from None
-    except StorageError:
+
+
+@contextlib.contextmanager
+def damage_reported(path: str | os.PathLike[str], what: str) -> Iterator[None]:
+    """Turn what a damaged file makes its readers raise, nearly anything, into a `StorageError`.
+
+    What is said on purpose, and that there is no file or too much of it, passes.
+    """
+    try:
+        yield
+    except (BoirlError, FileNotFoundError, TooLargeError):
         raise
     except Exception as error:
-        # A damaged file can make zipfile and NumPy raise nearly anything.
         reason = " ".join(str(error).split())
         raise StorageError(
-            f"{os.fspath(path)!r} cannot be read as an .npz file with {what} "
-            f"({type(error).__name__}: {reason}); it is damaged or something else"
+            f"{os.fspath(path)!r} cannot be read as {what} ({type(error).__name__}: {reason}); it "
+            "is damaged or something else"
         ) from error
 
 
@@ -111,14 +125,14 @@ def read_bounded(stream: BinaryIO, limit: int) -> bytes:
     """Everything that a stream holds, where that is at most `limit` bytes.
 
     Raises:
-        OverflowError: There is more, or no end.
+        TooLargeError: There is more, or no end.
     """
     parts, size = [], 0
     while part := stream.read(min(CHUNK_BYTES, limit + 1 - size)):
         parts.append(part)
         size += len(part)
         if size > limit:
-            raise OverflowError(f"there are more than {limit} bytes")
+            raise TooLargeError(f"there are more than {limit} bytes")
     return b"".join(parts)
 
 

@@ -1,5 +1,6 @@
 """`boirl run`: a search, or a baseline."""
 
+import pickle
 import signal
 import subprocess
 import sys
@@ -54,6 +55,19 @@ def test_the_password_of_a_storage_is_not_printed(command, tmp_path, monkeypatch
         assert message in errors
         assert "s3cret" not in out + errors
     assert "are in postgresql://user:***@host/db" in errors
+
+
+def test_a_pickle_in_place_of_a_checkpoint_is_refused_and_not_opened(command, tmp_path):
+    class Malicious:
+        def __reduce__(self):
+            return Path.touch, (tmp_path / "executed",)
+
+    (tmp_path / "maxent.run").write_bytes(pickle.dumps(Malicious()))
+    code, out, errors = command("run", "gridworld", "--method", "maxent", "--out", tmp_path)
+    assert (code, out) == (2, "")
+    assert "maxent.run' is a pickle" in errors
+    assert "delete it to begin again" in errors
+    assert not (tmp_path / "executed").exists()
 
 
 def test_an_answer_is_verified(command, tmp_path):

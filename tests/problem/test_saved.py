@@ -131,3 +131,14 @@ def test_a_subclass_needs_its_code_until_it_is_registered(monkeypatch):
 def test_an_unknown_kind_is_named():
     with pytest.raises(InvalidInputError, match="there is no kind of problem 'chess'"):
         load_saved_problem(SavedProblem("chess", {}, {}))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("next_states", 10**6), ("next_states", -1), ("row_starts", 10**6)]
+)
+def test_transitions_that_lead_nowhere_are_refused(random_problem, name, value):
+    facts, arrays = tabular_parts(random_problem(0))
+    arrays[name] = arrays[name].copy()
+    arrays[name][1] = value
+    with pytest.raises((ValueError, IndexError), match=r"."):
+        load_saved_problem(SavedProblem("tabular", facts, arrays))

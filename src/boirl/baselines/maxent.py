@@ -25,6 +25,8 @@ from boirl.results.grouping import group_alike
 from boirl.types import FloatArray, Report
 
 SOLUTIONS_WITHIN = 0.10
+MAX_DESCENTS = 2**20
+"""More than any run makes; the points of a file that claims more would take forever."""
 
 
 @dataclass
@@ -75,6 +77,8 @@ class MaxEnt(Baseline):
 
     def unpack(self, problem: Problem[Any], packed: dict[str, Any]) -> _State:
         state = self.begin(problem, packed["seed"])
+        if not 0 <= packed["descents"] <= MAX_DESCENTS:
+            raise ValueError(f"there were {packed['descents']} descents")
         # One point per descent.
         if packed["descents"]:
             state.starts.fast_forward(packed["descents"])

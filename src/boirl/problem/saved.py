@@ -102,6 +102,8 @@ def tabular_fields(facts: Mapping[str, Any], arrays: Arrays) -> dict[str, Any]:
     rows = (arrays["probabilities"], arrays["next_states"], arrays["row_starts"])
     n_actions = facts["n_actions"]
     transition = sp.csr_array(rows, shape=(len(start) * n_actions, len(start)))
+    # Compiled code follows these numbers without looking where they lead.
+    transition.check_format(full_check=True)
     return {
         "mdp": TabularMDP(
             transition,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from boirl.demonstrations import Demonstrations
 from boirl.errors import CodeNeededError, InvalidInputError, StorageError
 from boirl.evaluation import Evaluation
-from boirl.files import prefixed, read_arrays, without_prefix, write_arrays
+from boirl.files import damage_reported, prefixed, read_arrays, without_prefix, write_arrays
 from boirl.problem import Problem, TabularProblem, load_problem
 from boirl.problem.saved import SavedProblem, load_saved_problem, save_problem
 from boirl.results.result import RESULT_KINDS, Result
@@ -65,16 +65,19 @@ def load_result(path: str | os.PathLike[str], problem: Problem[Any] | None = Non
         raise InvalidInputError(
             f"{name!r} holds {sorted(arrays)}; expected a file that Result.save wrote"
         )
-    header = json.loads(str(arrays["facts"]))
-    if header.get("format") != FORMAT:
-        raise StorageError(
-            f"{name!r} has format {header.get('format')}; this version of boirl reads format "
-            f"{FORMAT}: open it with the version that wrote it"
-        )
-    kind = RESULT_KINDS[header["kind"]]
-    found = _problem(name, header["problem"], without_prefix("problem", arrays), problem)
-    evaluations = _evaluations(header["evaluations"], without_prefix("evaluations", arrays), found)
-    return kind.from_parts(found, evaluations, header["facts"], without_prefix("result", arrays))
+    with damage_reported(path, "the result of a search or a baseline"):
+        header = json.loads(str(arrays["facts"]))
+        if header.get("format") != FORMAT:
+            raise StorageError(
+                f"{name!r} has format {header.get('format')}; this version of boirl reads format "
+                f"{FORMAT}: open it with the version that wrote it"
+            )
+        kind = RESULT_KINDS[header["kind"]]
+        found = _problem(name, header["problem"], without_prefix("problem", arrays), problem)
+        own = without_prefix("evaluations", arrays)
+        evaluations = _evaluations(header["evaluations"], own, found)
+        returned = without_prefix("result", arrays)
+        return kind.from_parts(found, evaluations, header["facts"], returned)
 
 
 def _problem_parts(problem: Problem[Any]) -> tuple[dict[str, Any], Arrays]:

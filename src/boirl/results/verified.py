@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boirl.errors import InvalidInputError, SolverError
-from boirl.files import read_arrays, write_arrays
+from boirl.files import damage_reported, read_arrays, write_arrays
 from boirl.problem import Problem
 from boirl.results.findings import Finding, Health
 from boirl.results.importance import effective_size, importance_sample, smooth_tail
@@ -180,18 +180,19 @@ class VerifiedRewards:
                 f"{os.fspath(path)!r} holds {sorted(arrays)}; expected a file that "
                 "VerifiedRewards.save wrote"
             )
-        facts = json.loads(str(arrays["verified"]))
-        return cls(
-            facts["name"],
-            Box(tuple(facts["names"]), arrays["low"], arrays["high"]),
-            facts["n_demonstrations"],
-            facts["searched_nll"],
-            arrays["thetas"],
-            arrays["nll"],
-            arrays["weights"],
-            facts["effective_sample_size"],
-            facts["tail_shape"],
-        )
+        with damage_reported(path, "a verified answer"):
+            facts = json.loads(str(arrays["verified"]))
+            return cls(
+                facts["name"],
+                Box(tuple(facts["names"]), arrays["low"], arrays["high"]),
+                facts["n_demonstrations"],
+                facts["searched_nll"],
+                arrays["thetas"],
+                arrays["nll"],
+                arrays["weights"],
+                facts["effective_sample_size"],
+                facts["tail_shape"],
+            )
 
 
 def check_verifiable(problem: Problem[Any], evaluations: int) -> None:

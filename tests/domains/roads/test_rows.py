@@ -79,3 +79,8 @@ def test_other_encodings_are_refused(path):
     path.write_bytes("a,b\n1,2\n".encode("utf-16"))
     with pytest.raises(InvalidInputError, match=r"is not a text file in UTF-8 .*save it as such"):
         read_csv(path, ("a",))
+
+
+def test_a_folder_in_place_of_a_file_is_named(tmp_path):
+    with pytest.raises(InvalidInputError, match=r"could not be read .*directory.*expected a text"):
+        read_text(tmp_path, ("a", "b"))

@@ -146,3 +146,7 @@ def _lines(path: Path) -> list[str]:
         raise InvalidInputError(
             f"{path} is not a text file in UTF-8 ({error}); save it as such"
         ) from None
+    except OSError as error:
+        raise InvalidInputError(
+            f"{str(path)!r} could not be read ({error.strerror}); expected a text file"
+        ) from None
