@@ -12,7 +12,7 @@ def rng():
 @pytest.mark.parametrize("count", [None, 1, 2, 5, 8, 33])
 def test_sobol_lies_in_the_box(gridworld, count):
     thetas = initial_thetas(gridworld, "sobol", count, rng())
-    assert len(gridworld.box.check(thetas)) == (4 if count is None else count)
+    assert len(gridworld.box.check(thetas)) == (2 if count is None else count)
 
 
 def test_sobol_is_spread_over_the_whole_box(gridworld):

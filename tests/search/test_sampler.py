@@ -46,7 +46,7 @@ def test_it_serves_a_plain_optuna_study(gridworld):
     found = [list(t.params.values()) for t in plain.trials]
     np.testing.assert_array_equal(found, expected.result().thetas)
     purposes = [trial.system_attrs[PURPOSE] for trial in plain.trials]
-    assert [one == "initial" for one in purposes] == [True] * 4 + [False] * 3
+    assert [one == "initial" for one in purposes] == [True] * 2 + [False] * 5
 
 
 def test_a_plain_study_has_roll_outs_that_grow(random_problem):

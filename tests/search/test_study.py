@@ -163,7 +163,7 @@ def test_running_evaluations_are_pending_and_push_the_next_one_away(problem):
 @pytest.mark.parametrize("acquisition", ACQUISITIONS)
 def test_many_may_be_asked_for_at_once(problem, acquisition):
     study = Study(problem, seed=5, initial=[START], acquisition=acquisition)
-    study.run(evaluations=6)
+    study.run(evaluations=2)
     asked = [problem.box.to_unit(np.array(study.ask().theta)) for _ in range(4)]
     assert pdist(asked).min() > 1e-3
 
@@ -211,7 +211,7 @@ def test_standard_errors_reach_the_surrogate_and_the_result(problem):
 def test_standard_errors_change_what_is_proposed(problem):
     proposals = []
     for error in (0.0, 20.0):
-        study = Study(problem, seed=5, n_initial=5)
+        study = Study(problem, seed=5, n_initial=5, rollouts="uniform")
         for _ in range(5):
             question = study.ask()
             nll = problem.evaluate(question.theta).nll
