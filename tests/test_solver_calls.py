@@ -79,15 +79,12 @@ def problem(request: pytest.FixtureRequest) -> Any:
     return request.getfixturevalue(request.param)
 
 
-@pytest.mark.parametrize("rollouts", ["auto", "solved"])
-def test_a_study_solves_each_of_its_rewards_and_the_truth_once(
-    problem, rollouts, counter, tmp_path
-):
+def test_a_study_solves_each_of_its_rewards_and_the_truth_once(problem, counter, tmp_path):
     def study():
         return boirl.Study(
             problem,
             seed=1000,
-            rollouts=rollouts,
+            rollouts="solved",
             n_initial=12,
             n_demonstrations=5,
             n_rollouts=2,

@@ -55,8 +55,9 @@ def test_verification_is_suggested_where_it_is_quick(found):
     quick = replace(
         found, evaluations=tuple(replace(one, seconds=2e-3) for one in found.evaluations)
     )
-    assert "an evaluation takes 2 ms: found.verify()" in describe(quick, 2000)
-    assert "about 4 s" in describe(quick, 2000)
+    text = describe(quick, 2000)
+    assert "an evaluation takes 2 ms: found.verify()" in text
+    assert "about 4 s" in text
     assert "verify()" not in describe(quick, 10**6)
     unknown = replace(
         found, evaluations=tuple(replace(one, seconds=0.0) for one in found.evaluations)
