@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,28 +21,18 @@ COLD_FIT_STEPS, WARM_FIT_STEPS = 60, 15
 """Steps of L-BFGS: until nothing changes, or as many as an evaluation more may call for."""
 
 
+@dataclass(frozen=True, eq=False)
 class Task:
     """The data on one scale, and what to make of hyperparameters for it."""
 
-    def __init__(
-        self,
-        evidence: Evidence,
-        space: LatentSpace,
-        output: OutputScale,
-        scale: Scale,
-        centre: float,
-        spread: float,
-        log_units: float,
-        doubt: Doubt,
-    ) -> None:
-        self.evidence = evidence
-        self.space = space
-        self.output = output
-        self.scale = scale
-        self.centre = centre
-        self.spread = spread
-        self.log_units = log_units
-        self.doubt = doubt
+    evidence: Evidence
+    space: LatentSpace
+    output: OutputScale
+    scale: Scale
+    centre: float
+    spread: float
+    log_units: float
+    doubt: Doubt
 
     def component(self, vector: FloatArray) -> Component:
         """The process with hyperparameters."""
