@@ -72,3 +72,15 @@ def test_rows_lose_their_entries():
     matrix = sp.csr_array(np.arange(6.0).reshape(3, 2) + 1.0)
     left = without_rows(matrix, np.array([False, True, False]))
     assert left.toarray().tolist() == [[1.0, 2.0], [0.0, 0.0], [5.0, 6.0]]
+
+
+def test_names_are_one_for_each_and_different():
+    mdp = TabularMDP.from_next_states(np.array([[0, 1], [0, 1]]), gamma=0.9)
+    named = mdp.with_names(states=["home", "shop"], actions=["go", "stay"])
+    assert named.state_label(1) == "shop"
+    assert named.action_label(0) == "go"
+    assert (mdp.state_label(1), mdp.action_label(0)) == ("state 1", "action 0")
+    with pytest.raises(InvalidInputError, match="there are 1 state_names; expected 2"):
+        mdp.with_names(states=["home"])
+    with pytest.raises(InvalidInputError, match="action_names hold 'go' twice"):
+        mdp.with_names(actions=["go", "go"])

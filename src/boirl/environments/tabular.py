@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,13 +14,20 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from boirl.environments.gymnasium_table import read_table
-from boirl.environments.table_parts import start_distribution, state_numbers, without_rows
+from boirl.environments.table_parts import (
+    check_rows,
+    check_start,
+    checked_names,
+    deterministic_rows,
+    start_distribution,
+    state_numbers,
+    without_rows,
+)
+from boirl.environments.transition_table import read_transitions
 from boirl.errors import InvalidInputError
 from boirl.rewards import RewardFamily, Transitions
 from boirl.rewards.family import DependsOn, as_float64
 from boirl.types import FloatArray, IntArray
-
-ROW_SUM_TOLERANCE = 1e-9
 
 DENSE_SHARE = 0.3
 """From this share of entries that are not zero on, products with a dense matrix are faster."""
@@ -41,9 +48,11 @@ class TabularMDP:
             them is ignored.
         endless: Absorbing states that are not terminal on purpose: trajectories go on there,
             choosing between actions that lead nowhere. Nothing warns of them.
+        state_names: What the states are called, `S` names, or none.
+        action_names: What the actions are called, `A` names, or none.
 
-    Most people call `from_next_states` (deterministic), `from_probabilities` (stochastic) or
-    `from_gymnasium`.
+    Most people call `from_next_states` (deterministic), `from_probabilities` (stochastic),
+    `from_table` (a list of steps) or `from_gymnasium`.
     """
 
     transition: sp.csr_array
@@ -52,6 +61,8 @@ class TabularMDP:
     start: FloatArray
     terminal: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     endless: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    state_names: tuple[str, ...] = ()
+    action_names: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         ends = f", {len(self.terminal)} of them terminal" if len(self.terminal) else ""
@@ -63,42 +74,21 @@ class TabularMDP:
     def __post_init__(self) -> None:
         if not 0.0 < self.gamma <= 1.0:
             raise InvalidInputError(f"gamma is {self.gamma}; expected a number in (0, 1]")
-        rows, n_states = self.transition.shape
-        if rows != n_states * self.n_actions:
-            raise InvalidInputError(
-                f"the dynamics have {rows} rows for {n_states} states and {self.n_actions} "
-                f"actions; expected {n_states * self.n_actions}, one row per state-action"
-            )
+        n_states = self.transition.shape[1]
         for name in ("terminal", "endless"):
             numbers = state_numbers(getattr(self, name), n_states, name)
             object.__setattr__(self, name, numbers)
         ending = np.repeat(self.is_terminal, self.n_actions)
         if ending.any():
             object.__setattr__(self, "transition", without_rows(self.transition, ending))
-        values = self.transition.data
-        sums = self.transition.sum(axis=1)
-        wrong = np.flatnonzero(~ending & ~(np.abs(sums - 1.0) <= ROW_SUM_TOLERANCE))
-        if values.size and not values.min() >= 0.0:
-            raise InvalidInputError("the dynamics hold a negative or NaN probability")
-        if wrong.size:
-            state, action = divmod(int(wrong[0]), self.n_actions)
-            raise InvalidInputError(
-                f"the probabilities after state {state}, action {action} sum to "
-                f"{sums[wrong[0]]:g}; expected 1 (an action that does nothing stays in place)"
-            )
-        if self.start.shape != (n_states,) or not abs(self.start.sum() - 1.0) <= 1e-9:
-            raise InvalidInputError(
-                f"the start distribution has shape {self.start.shape} and sum "
-                f"{self.start.sum():g}; expected {n_states} probabilities that sum to 1"
-            )
-        if self.start.min() < 0.0:
-            raise InvalidInputError("the start distribution holds a negative probability")
-        ended = np.flatnonzero(self.is_terminal & (self.start > 0.0))
-        if ended.size:
-            raise InvalidInputError(
-                f"a trajectory starts in the terminal state {ended[0]} with probability "
-                f"{self.start[ended[0]]:g}; expected 0, since no action is taken there"
-            )
+        check_rows(self.transition, self.n_actions, ending)
+        check_start(self.start, self.is_terminal)
+        for name, size in (("state_names", n_states), ("action_names", self.n_actions)):
+            object.__setattr__(self, name, checked_names(getattr(self, name), size, name))
+
+    def with_names(self, states: Sequence[str] = (), actions: Sequence[str] = ()) -> Self:
+        """The same with names, in the order of numbers; demonstrations may, answers do use them."""
+        return replace(self, state_names=tuple(states), action_names=tuple(actions))
 
     @classmethod
     def from_next_states(
@@ -114,8 +104,7 @@ class TabularMDP:
         Args:
             next_states: The table.
             gamma: Discount in `(0, 1]`.
-            start: Distribution of the first state, `S`; by default uniform over all states that
-                are not terminal.
+            start: Distribution of the first state, `S`; by default uniform over those not terminal.
             terminal: States in which a trajectory ends; their rows of the table are ignored.
             endless: Absorbing states in which it goes on, choosing between actions that lead
                 nowhere; see `TabularMDP`.
@@ -128,20 +117,7 @@ class TabularMDP:
             )
         n_states, n_actions = table.shape
         ends = state_numbers(terminal, n_states)
-        # Whatever stands in the row of a terminal state, such as -1, means nothing.
-        table = table.copy()
-        table[ends] = ends[:, None]
-        outside = np.argwhere((table < 0) | (table >= n_states))
-        if outside.size:
-            state, action = outside[0]
-            raise InvalidInputError(
-                f"action {action} in state {state} leads to state {table[state, action]}; "
-                f"expected a state from 0 to {n_states - 1}"
-            )
-        rows = n_states * n_actions
-        transition = sp.csr_array(
-            (np.ones(rows), table.reshape(-1), np.arange(rows + 1)), shape=(rows, n_states)
-        )
+        transition = deterministic_rows(table, ends)
         first = start_distribution(start, n_states, ends)
         return cls(transition, n_actions, float(gamma), first, ends, np.asarray(endless))
 
@@ -194,9 +170,33 @@ class TabularMDP:
         first = start_distribution(given, table.transition.shape[1], table.terminal)
         return cls(table.transition, table.n_actions, float(gamma), first, table.terminal)
 
+    @classmethod
+    def from_table(cls, table: Any, gamma: float, start: ArrayLike | None = None) -> TabularMDP:
+        """The dynamics in a table of possible steps, one per row; see `transition_table`.
+
+        Args:
+            table: A `.csv` file, or a pandas, polars or other table, with the columns `state`,
+                `action`, `next_state` and, where steps are not certain, `probability`. States and
+                actions are numbers from 0 on, or names. States without a row are terminal.
+            gamma: Discount in `(0, 1]`.
+            start: Distribution of the first state, `S`; by default uniform over those not terminal.
+        """
+        read = read_transitions(table)
+        first = start_distribution(start, read.transition.shape[1], read.terminal)
+        mdp = cls(read.transition, read.n_actions, float(gamma), first, read.terminal)
+        return mdp.with_names(read.state_names, read.action_names)
+
     @property
     def n_states(self) -> int:
         return int(self.transition.shape[1])
+
+    def state_label(self, state: Any) -> str:
+        """What messages and answers call a state."""
+        return self.state_names[state] if self.state_names else f"state {state}"
+
+    def action_label(self, action: Any) -> str:
+        """What messages and answers call an action."""
+        return self.action_names[action] if self.action_names else f"action {action}"
 
     @cached_property
     def is_terminal(self) -> np.ndarray:

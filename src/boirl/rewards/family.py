@@ -19,7 +19,11 @@ from boirl.types import Box, FloatArray, Parameter
 DependsOn = Literal["state", "state_action", "transition"]
 
 
-@dataclass(frozen=True)
+SHOWN = 4
+"""Parameters that a representation lists."""
+
+
+@dataclass(frozen=True, repr=False)
 class Transitions:
     """`T` steps whose reward is asked for. What a family does not depend on may be left out.
 
@@ -39,6 +43,9 @@ class Transitions:
 
     def __len__(self) -> int:
         return len(self.states)
+
+    def __repr__(self) -> str:
+        return f"Transitions({len(self)} steps)"
 
 
 class RewardFamily(ABC):
@@ -72,6 +79,17 @@ class RewardFamily(ABC):
             low=np.array([parameter.low for parameter in free], dtype=np.float64),
             high=np.array([parameter.high for parameter in free], dtype=np.float64),
         )
+
+    def __repr__(self) -> str:
+        shown = [
+            f"{one.name} = {one.fixed:g}"
+            if one.fixed is not None
+            else f"{one.name} in [{one.low:g}, {one.high:g}]"
+            for one in self.parameters[:SHOWN]
+        ]
+        further = len(self.parameters) - len(shown)
+        listed = ", ".join(shown) + (f" and {further} more" if further else "")
+        return f"{type(self).__name__}({listed})"
 
     def fix(self, **values: float) -> Self:
         """The same family with some parameters held at a value."""

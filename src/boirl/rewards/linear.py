@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import torch
 from numpy.typing import ArrayLike
@@ -10,6 +11,7 @@ from torch import Tensor
 
 from boirl.errors import InvalidInputError
 from boirl.rewards.family import DependsOn, RewardFamily, Transitions, as_float64, as_parameters
+from boirl.rewards.feature_table import read_features
 from boirl.types import FloatArray, Parameter
 
 
@@ -57,6 +59,28 @@ class LinearReward(RewardFamily):
                 f"there are {self._table.shape[-1]} features and {len(self.parameters)} "
                 "parameters; expected one parameter per feature"
             )
+
+    @classmethod
+    def from_table(
+        cls,
+        table: Any,
+        parameters: Mapping[str, tuple[float, float]] | Sequence[Parameter],
+        states: Sequence[str] = (),
+        of_next: bool = False,
+    ) -> LinearReward:
+        """The family whose features are columns of a table with one row per state.
+
+        Args:
+            table: A `.csv` file, or a pandas, polars or other table, with a column for each
+                parameter, of its name, and the column `state`: names or numbers.
+            parameters: As in `LinearReward`.
+            states: Names of the states in the order of their numbers, `mdp.state_names`; empty
+                where the table numbers them.
+            of_next: As in `LinearReward`.
+        """
+        named = as_parameters(parameters)
+        features = read_features(table, [one.name for one in named], states)
+        return cls(features, named, of_next=of_next)
 
     @property
     def table(self) -> FloatArray | None:

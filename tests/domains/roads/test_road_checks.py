@@ -12,8 +12,8 @@ from boirl.domains.roads.road_checks import (
     read_angles,
     read_times,
 )
-from boirl.domains.roads.rows import Rows
 from boirl.errors import InvalidInputError
+from boirl.rows import Rows
 
 
 def rows(*cells):

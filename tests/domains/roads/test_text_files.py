@@ -34,3 +34,10 @@ def test_angles_of_turns_that_there_are_not_are_left_out(tmp_path):
     with (tmp_path / "ATTRIBUTEturnangles.txt").open("a") as file:
         file.write("9223372036854775807 1 0.5\n2 9000000000 0.5\n2 4 0.5\n")
     np.testing.assert_array_equal(load_text(tmp_path, "radians")[0].angles, before.angles)
+
+
+def test_a_network_without_a_destination_is_refused(tmp_path):
+    write(tmp_path, TEXT_FILES)
+    (tmp_path / "linkIncidence.txt").write_text("1 2 1\n2 1 1\n")
+    with pytest.raises(InvalidInputError, match=r"holds no destination.* such as 3"):
+        load_text(tmp_path, "radians")

@@ -4,6 +4,7 @@ from boirl.datasets import DataSet
 from boirl.drawing.views import VIEWS, View
 from boirl.lazy import lazy_names
 from boirl.problem.catalogue import ProblemEntry
+from boirl.report.scenes import SCENES, SceneEntry
 
 ROAD_NETWORK = ProblemEntry(
     "boirl.domains.roads.problem:build_road_network", "a generated town; 3 parameters"
@@ -37,6 +38,10 @@ BORLANGE = DataSet(
 )
 VIEWS.register(
     "map", View("boirl.domains.roads.maps:has_map", "boirl.domains.roads.maps:save_maps")
+)
+SCENES.register(
+    "roads",
+    SceneEntry("boirl.domains.roads.maps:has_map", "boirl.domains.roads.scene:RoadScene"),
 )
 
 _MODULES = ("files", "layout", "maps", "network", "problem", "recursive_logit", "town", "trips")

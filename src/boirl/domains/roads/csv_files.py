@@ -29,9 +29,9 @@ from boirl.domains.roads.road_checks import (
     read_angles,
     read_times,
 )
-from boirl.domains.roads.rows import Rows, read_csv
 from boirl.domains.roads.trips import Trips
 from boirl.errors import InvalidInputError
+from boirl.rows import Rows, read_csv
 from boirl.types import FloatArray, IntArray
 
 CSV_FILES = ("links.csv", "turns.csv", "destinations.csv", "trips.csv")

@@ -37,6 +37,22 @@ class RoadProblem(TabularProblem):
     network: RoadNetwork = field(kw_only=True)
     destination: int = field(kw_only=True)
 
+    def changed(
+        self, closed: Sequence[int] = (), start: int | None = None, destination: int | None = None
+    ) -> RoadProblem:
+        """The same travellers with closed links or another destination, without trips.
+
+        See `boirl.domains.roads.changes`.
+        """
+        from boirl.domains.roads.changes import change_town
+
+        return change_town(self, closed, start, destination)
+
+    def state_name(self, state: int) -> str:
+        """The link of a state."""
+        turns = self.network.turns
+        return f"link {turns[state, 1]}" if state < len(turns) else "the destination"
+
     def demonstrated_visits(self) -> FloatArray:
         """How often a demonstration passes each link, on average."""
         states = self.demonstrations.states

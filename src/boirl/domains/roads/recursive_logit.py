@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from boirl.datasets import data_folder
 from boirl.demonstrations import UNKNOWN, Demonstrations
 from boirl.domains.roads.attributes import Utilities, feature_weights, utility_weights
+from boirl.domains.roads.diverging_rewards import DivergingRewards
 from boirl.domains.roads.files import load_road_network
 from boirl.domains.roads.kept_policy import KeptRoutePolicy, kept_arrays
 from boirl.domains.roads.network import RoadNetwork
@@ -33,7 +34,7 @@ from boirl.problem.base import DEMONSTRATION_STREAM, Problem
 from boirl.problem.behaviour import largest_differences, mean_total_variation
 from boirl.rewards import RewardFamily
 from boirl.threads import single_thread
-from boirl.types import Difference, FloatArray, IntArray, Report
+from boirl.types import Difference, FloatArray, HalfSpace, IntArray, Report
 
 BOUNDS: dict[str, tuple[float, float]] = {
     "time": (-5.0, 1.0),
@@ -170,6 +171,17 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
         surplus = (flows - self._observed.turn_counts) / len(self.demonstrations)
         return self._turn_utilities.gradient(theta, surplus)
 
+    def ruled_out_by(self, theta: FloatArray) -> HalfSpace | None:
+        """Rewards for which the sum over routes diverges, where rewards are linear.
+
+        How fast it grows is convex in theta, see `boirl.domains.roads.divergence`.
+        """
+        return self._diverging(theta)
+
+    @cached_property
+    def _diverging(self) -> DivergingRewards:
+        return DivergingRewards(self._turn_utilities)
+
     def demonstrated_visits(self) -> FloatArray:
         """How often a demonstration passes each link, on average."""
         return self._by_link(self._observed.turn_counts)
@@ -184,7 +196,7 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
         return (self._observed.origin_counts + entered) / len(self.demonstrations)
 
     def complete(self, demonstrations: Demonstrations) -> Demonstrations:
-        demonstrations.check_fits(self.choice.n_states, self.choice.n_actions)
+        demonstrations.numbered().check_fits(self.choice.n_states, self.choice.n_actions)
         reached = self.choice.next_states(demonstrations.states, demonstrations.actions)
         given = demonstrations.next_states
         wrong = (reached < 0) | ((given != UNKNOWN) & (given != reached))
@@ -227,6 +239,18 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
         return without_padding(
             self.roll_out(policy, starts, horizon or longest, rng), self.choice.end
         )
+
+    def possible_starts(self, n: int, rng: np.random.Generator) -> IntArray:
+        """States from which a route leads to the destination; at most `n` that are drawn."""
+        routes = np.flatnonzero(self.choice.has_route.ravel())
+        return routes if len(routes) <= n else rng.choice(routes, n, replace=False)
+
+    def state_name(self, state: int) -> str:
+        """A link and the destination of who is on it."""
+        if state == self.choice.end:
+            return "the end"
+        number, link = divmod(int(state), self.network.n_links)
+        return f"link {link} on the way to {self.choice.destinations[number]}"
 
     def behaviour_distances(self, policies: Sequence[RoutePolicy | KeptRoutePolicy]) -> FloatArray:
         seen = self._observed

@@ -8,8 +8,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from boirl.domains.roads.network import RoadNetwork
-from boirl.domains.roads.rows import Rows
 from boirl.errors import InvalidInputError
+from boirl.rows import Rows
 from boirl.types import FloatArray, IntArray
 
 AngleUnit = Literal["radians", "degrees"]

@@ -22,6 +22,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from boirl.demonstrations import Demonstrations
+from boirl.domains.roads.divergence import Growth, growth_to_destinations
 from boirl.domains.roads.network import RoadNetwork
 from boirl.domains.roads.route_values import RouteSystem, dot_rows, solve_system
 from boirl.errors import InvalidInputError, SolverError
@@ -188,9 +189,24 @@ class RouteChoice:
         Raises:
             SolverError: The sum over all routes diverges.
         """
+        return solve_system(self._weights(utilities), self.leads_to, self.absorbing)
+
+    def log_growth(self, utilities: FloatArray) -> tuple[float, FloatArray] | None:
+        """How fast the sum over routes grows with their length, and its slope by the utility of
+        each turn, `T`. At 0 and more the sum diverges, see `boirl.domains.roads.divergence`."""
+        weights = self._weights(utilities)
+        found = (
+            growth_to_destinations(weights, self.leads_to) if self.absorbing else Growth.of(weights)
+        )
+        if found is None:
+            return None
+        start, end = self.network.turns.T
+        slope = found.left[start] * np.exp(utilities) * found.right[end]
+        return float(np.log(found.eigenvalue)), slope / slope.sum()
+
+    def _weights(self, utilities: FloatArray) -> sp.csr_array:
         n = self.network.n_links
-        weights = sp.csr_array((np.exp(utilities), self.network.turns.T), shape=(n, n))
-        return solve_system(weights, self.leads_to, self.absorbing)
+        return sp.csr_array((np.exp(utilities), self.network.turns.T), shape=(n, n))
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,9 +21,9 @@ from boirl.domains.roads.road_checks import (
     read_angles,
     read_times,
 )
-from boirl.domains.roads.rows import Rows, read_text
 from boirl.domains.roads.trips import Trips
 from boirl.errors import InvalidInputError
+from boirl.rows import Rows, read_text
 from boirl.types import FloatArray, IntArray
 
 TEXT_FILES = {
@@ -46,6 +46,11 @@ def load_text(folder: Path, unit: AngleUnit) -> tuple[RoadNetwork, Trips]:
     check_once(incidence, (pairs[:, 0], pairs[:, 1]), "the turn from")
     n_links = int(pairs[:, 0].max())
     to_road = pairs[:, 1] <= n_links
+    if to_road.all():
+        raise InvalidInputError(
+            f"{incidence.path} holds no destination: every link leads on; expected links, such as "
+            f"{n_links + 1}, that turns lead to and that none leads on from"
+        )
     link_times = np.full(n_links + 1, np.nan)
     timed, read = times.whole("next link"), read_times(times, "time")
     inside = timed <= n_links

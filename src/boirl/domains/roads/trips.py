@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boirl.array_checks import concatenate_or_none
 from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError
 from boirl.types import FloatArray, IntArray
@@ -71,7 +72,8 @@ class TripDemonstrations(Demonstrations):
         weights: FloatArray | None = None,
     ) -> TripDemonstrations:
         """The same trajectories with travellers and weights."""
-        return cls(**Demonstrations.to_dict(demonstrations), travellers=travellers, weights=weights)
+        arrays: dict[str, Any] = Demonstrations.to_dict(demonstrations)
+        return cls(**arrays, travellers=travellers, weights=weights)
 
     def subset(self, indices: ArrayLike) -> TripDemonstrations:
         """The trips with these numbers, in this order, or those that a mask is true for."""
@@ -82,6 +84,24 @@ class TripDemonstrations(Demonstrations):
             super().subset(chosen),
             None if self.travellers is None else self.travellers[chosen],
             None if self.weights is None else self.weights[chosen],
+        )
+
+    @classmethod
+    def concatenate(cls, several: Sequence[Demonstrations]) -> TripDemonstrations:
+        """All trips of all `several`, in order; without a weight of their own they count 1.
+
+        Travellers are kept where they are known of all trips.
+        """
+        weights = [getattr(one, "weights", None) for one in several]
+        travellers = [getattr(one, "travellers", None) for one in several]
+        counted = [
+            np.ones(len(one)) if own is None else own
+            for one, own in zip(several, weights, strict=True)
+        ]
+        return cls.of(
+            Demonstrations.concatenate(several),
+            concatenate_or_none(travellers),
+            None if all(one is None for one in weights) else np.concatenate(counted),
         )
 
     def to_dict(self) -> dict[str, NDArray[Any]]:

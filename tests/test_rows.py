@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from boirl.domains.roads.rows import LARGEST, read_csv, read_text
 from boirl.errors import InvalidInputError
+from boirl.rows import LARGEST, read_csv, read_text
 
 
 @pytest.fixture

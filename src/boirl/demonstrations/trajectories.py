@@ -6,34 +6,24 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boirl.array_checks import (
-    any_in_row,
-    as_numbers,
-    as_whole_numbers,
-    concatenate_or_none,
-)
-from boirl.errors import DemonstrationError, InvalidInputError
-from boirl.files import damage_reported, read_arrays, write_arrays
+from boirl.array_checks import any_in_row, as_numbers, as_whole_numbers, concatenate_or_none
+from boirl.demonstrations.checks import check_demonstrations, raise_at
+from boirl.demonstrations.names import renumber
+from boirl.demonstrations.pairs import UNKNOWN, Trajectory, read_pairs
+from boirl.errors import DemonstrationError
+from boirl.files import write_arrays
 from boirl.types import FloatArray, IntArray
 
-UNKNOWN = -1
-"""Next state of a last step that nobody recorded; a row of NaN where states are vectors."""
-
+if TYPE_CHECKING:
+    from boirl.demonstrations.tables import Gaps
 
 _ARRAYS = ("states", "actions", "next_states", "lengths", "start_states")
-
-
-class Trajectory(NamedTuple):
-    """One demonstration: `states`, `actions` and `next_states`, each of length `L`."""
-
-    states: NDArray[Any]
-    actions: NDArray[Any]
-    next_states: NDArray[Any]
+_NAMES = ("state_names", "action_names")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +39,11 @@ class Demonstrations:
         lengths: The number of steps of each trajectory, `N`, summing to `T`.
         start_states: What to set a simulator to for each trajectory to begin as it did, `N x q`;
             None where the first state says it all.
+        state_names: What the states are called, where they were given by name; a problem numbers
+            them as its dynamics do. Empty where they were given by number.
+        action_names: The same for actions.
 
-    Most people call `from_arrays` or `from_trajectories`.
+    Most people call `from_arrays`, `from_trajectories`, `from_steps`, `from_table` or `load`.
     """
 
     states: NDArray[Any]
@@ -58,8 +51,12 @@ class Demonstrations:
     next_states: NDArray[Any]
     lengths: IntArray
     start_states: FloatArray | None = None
+    state_names: tuple[str, ...] = ()
+    action_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        for name in _NAMES:
+            object.__setattr__(self, name, tuple(map(str, getattr(self, name))))
         for name in _ARRAYS:
             given = getattr(self, name)
             if given is not None:
@@ -67,64 +64,7 @@ class Demonstrations:
                 own = read(given, name)
                 own.setflags(write=False)
                 object.__setattr__(self, name, own)
-        if len(self.lengths) == 0:
-            raise DemonstrationError("there are no trajectories; expected at least one")
-        empty = np.flatnonzero(self.lengths < 1)
-        if empty.size:
-            raise DemonstrationError(
-                f"trajectory {empty[0]} has no steps; expected at least one (leave it out)"
-            )
-        total = int(self.lengths.sum())
-        for name in ("states", "actions", "next_states"):
-            values = getattr(self, name)
-            if len(values) != total:
-                raise DemonstrationError(
-                    f"{name} holds {len(values)} steps; expected {total}, the sum of the lengths"
-                )
-            self._check_values(values, name)
-        if self.states.shape[1:] != self.next_states.shape[1:]:
-            raise DemonstrationError(
-                f"states have shape {self.states.shape} and next states "
-                f"{self.next_states.shape}; expected the same"
-            )
-        self._check_starts()
-        inside = np.flatnonzero(self.step_numbers > 0)
-        found, following = self.next_states[inside - 1], self.states[inside]
-        torn = np.zeros(total, dtype=bool)
-        torn[inside - 1] = ~self.unknown_ends[inside - 1] & any_in_row(
-            ~np.isclose(found, following)
-        )
-        self._raise_at(torn, self.next_states, "next_states", "the state of the step that follows")
-
-    def _check_values(self, values: NDArray[Any], name: str) -> None:
-        ends = name == "next_states"
-        if values.ndim == 1:
-            lowest = UNKNOWN if ends else 0
-            self._raise_at(values < lowest, values, name, f"a number from {lowest} on")
-            return
-        wrong = any_in_row(~np.isfinite(values))
-        if ends:
-            # A row of NaN says that nobody recorded the end.
-            last = np.zeros(len(values), dtype=bool)
-            last[np.cumsum(self.lengths) - 1] = True
-            wrong &= ~(last & any_in_row(np.isnan(values)))
-        self._raise_at(wrong, values, name, "finite numbers")
-
-    def _check_starts(self) -> None:
-        starts = self.start_states
-        if starts is None:
-            return
-        if len(starts) != len(self.lengths):
-            raise DemonstrationError(
-                f"there are {len(starts)} start states for {len(self.lengths)} trajectories; "
-                "expected one for each"
-            )
-        wrong = np.flatnonzero(any_in_row(~np.isfinite(starts)))
-        if wrong.size:
-            raise DemonstrationError(
-                f"trajectory {wrong[0]} has the start state {starts[wrong[0]]}; expected finite "
-                "numbers"
-            )
+        check_demonstrations(self)
 
     @classmethod
     def from_arrays(
@@ -170,52 +110,86 @@ class Demonstrations:
         """Make demonstrations from `(states, actions)` or `(states, actions, next_states)`.
 
         `states` may hold one state more than there are actions: the one after the last action.
-        States and actions are whole numbers, or vectors (`L x k`).
+        States and actions are whole numbers, vectors (`L x k`), or names.
         """
-        parts: list[Trajectory] = []
-        for index, trajectory in enumerate(trajectories):
-            given = [as_numbers(part, f"trajectory {index}") for part in trajectory]
-            if len(given) not in (2, 3):
-                raise DemonstrationError(
-                    f"trajectory {index} has {len(given)} parts; expected states, actions and, "
-                    "if you have them, next states"
-                )
-            states, actions = given[0], given[1]
-            steps = len(actions)
-            if len(states) not in (steps, steps + 1):
-                raise DemonstrationError(
-                    f"trajectory {index} has {len(states)} states and {steps} actions; "
-                    "expected as many states as actions, or one more (the state at the end)"
-                )
-            if len(given) == 3:
-                next_states = given[2]
-                if len(next_states) != steps:
-                    raise DemonstrationError(
-                        f"trajectory {index} has {len(next_states)} next states and {steps} "
-                        "actions; expected as many of each"
-                    )
-            else:
-                unknown = UNKNOWN if states.ndim == 1 else np.nan
-                next_states = np.full((steps, *states.shape[1:]), unknown, dtype=states.dtype)
-                following = states[1 : steps + 1]
-                next_states[: len(following)] = following
-            parts.append(Trajectory(states[:steps], actions, next_states))
-        if not parts:
-            raise DemonstrationError("there are no trajectories; expected at least one")
-        for index, part in enumerate(parts):
-            for name, own, first in zip(Trajectory._fields, part, parts[0], strict=True):
-                if own.shape[1:] != first.shape[1:]:
-                    raise DemonstrationError(
-                        f"trajectory {index} has {name} of shape {own.shape}, trajectory 0 of "
-                        f"shape {first.shape}; expected all of them alike but for the length"
-                    )
+        parts, state_names, action_names = read_pairs(trajectories)
         return cls(
             states=np.concatenate([part.states for part in parts]),
             actions=np.concatenate([part.actions for part in parts]),
             next_states=np.concatenate([part.next_states for part in parts]),
             lengths=np.array([len(part.actions) for part in parts]),
             start_states=None if start_states is None else np.asarray(start_states),
+            state_names=state_names,
+            action_names=action_names,
         )
+
+    @classmethod
+    def from_steps(cls, episodes: Iterable[Iterable[Any]], gaps: Gaps = "refuse") -> Demonstrations:
+        """Make demonstrations from episodes that are lists of steps.
+
+        Args:
+            episodes: Lists of `(state, action)` or `(state, action, next_state)`, or of mappings
+                with these keys. A last step whose action is None is the state at the end.
+            gaps: Whether to `"refuse"` or to `"split"` an episode that has holes.
+
+        Example:
+            >>> Demonstrations.from_steps([[("house 2", "right"), ("house 3", "right")]])
+        """
+        from boirl.demonstrations.tables import read_steps
+
+        return cls.from_trajectories(read_steps(episodes, gaps))
+
+    @classmethod
+    def from_table(
+        cls,
+        table: Any,
+        *,
+        episode: str | None = "episode",
+        step: str | None = "step",
+        state: str | Sequence[str] = "state",
+        action: str | Sequence[str] = "action",
+        next_state: str | Sequence[str] | None = "next_state",
+        gaps: Gaps = "refuse",
+    ) -> Demonstrations:
+        """Make demonstrations from a table with one row per step.
+
+        Args:
+            table: A pandas, polars or Arrow table, a mapping of columns, a list of mappings, or a
+                file: `.csv`, `.jsonl` or `.parquet`, or a folder of those.
+            episode: The column that says which episode a row belongs to; None where the table is
+                one episode.
+            step: The column of the number of a step within its episode; where the table has none,
+                rows are in order.
+            state: The column of states: numbers, names, or lists of numbers; several columns of
+                numbers for vectors.
+            action: The same for actions. Where the last row of an episode has none, its state is
+                the one at the end.
+            next_state: The column of the states that followed, where the table has one.
+            gaps: Whether to `"refuse"` an episode in which steps or cells are missing, or to
+                `"split"` it there.
+
+        The columns of LeRobot's files (`episode_index`, `frame_index`, `observation.state`) are
+        found without being named.
+        """
+        from boirl.demonstrations.tables import Columns, read_episodes
+
+        columns = Columns(episode, step, state, action, next_state)
+        return cls.from_trajectories(read_episodes(table, columns, gaps))
+
+    @classmethod
+    def from_minari(
+        cls, dataset: Any, episodes: Iterable[int] | None = None, *, download: bool = False
+    ) -> Demonstrations:
+        """Make demonstrations from a Minari dataset.
+
+        Args:
+            dataset: Its id, such as `"D4RL/door/human-v2"`, or the dataset.
+            episodes: Numbers of the episodes to take; by default all.
+            download: Whether to fetch a dataset that is not there.
+        """
+        from boirl.demonstrations.minari_datasets import read_minari
+
+        return cls.from_trajectories(read_minari(dataset, episodes, download))
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -265,10 +239,11 @@ class Demonstrations:
         chosen = np.asarray(indices)
         if chosen.dtype == bool:
             chosen = np.flatnonzero(chosen)
-        return Demonstrations.from_trajectories(
+        plain = Demonstrations.from_trajectories(
             [self[int(index)] for index in chosen],
             None if self.start_states is None else self.start_states[chosen],
         )
+        return replace(plain, state_names=self.state_names, action_names=self.action_names)
 
     @classmethod
     def concatenate(cls, several: Sequence[Demonstrations]) -> Demonstrations:
@@ -278,13 +253,31 @@ class Demonstrations:
             raise DemonstrationError(
                 f"states and actions have the shapes {sorted(shapes)}; expected one for all"
             )
+        names = {}
+        for kind in _NAMES:
+            own = [getattr(one, kind) for one in several]
+            if any(own) and not all(own):
+                raise DemonstrationError(f"some have {kind}, some have none; expected all or none")
+            names[kind] = tuple(dict.fromkeys(name for some in own for name in some))
+        several = [one.numbered(**names) for one in several]
         return cls(
             states=np.concatenate([one.states for one in several]),
             actions=np.concatenate([one.actions for one in several]),
             next_states=np.concatenate([one.next_states for one in several]),
             lengths=np.concatenate([one.lengths for one in several]),
             start_states=concatenate_or_none([one.start_states for one in several]),
+            **names,
         )
+
+    def numbered(
+        self, state_names: Sequence[str] = (), action_names: Sequence[str] = ()
+    ) -> Demonstrations:
+        """The same with names replaced by their places in these lists.
+
+        Raises:
+            DemonstrationError: A name is not in the list, or the list is empty; says where.
+        """
+        return renumber(self, state_names, action_names)
 
     def check_fits(self, n_states: int, n_actions: int) -> None:
         """Raise an error that names the first step outside a problem of this size."""
@@ -299,49 +292,36 @@ class Demonstrations:
             ("next_states", n_states),
         ):
             values = getattr(self, name)
-            self._raise_at(values >= limit, values, name, f"a number below {limit}, counted from 0")
+            raise_at(self, values >= limit, values, name, f"a number below {limit}, counted from 0")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an `.npz` file that `load` reads."""
         write_arrays(path, self.to_dict())
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Demonstrations:
-        """Read what `save` wrote, or any `.npz` with `states` and `actions` of shape `N x L`."""
-        arrays = read_arrays(path, "demonstrations")
-        missing = {"states", "actions"} - set(arrays)
-        if missing:
-            raise InvalidInputError(
-                f"{os.fspath(path)!r} holds {sorted(arrays)} and lacks {sorted(missing)}; "
-                "expected arrays states and actions of shape N x L"
-            )
-        with damage_reported(path, "demonstrations"):
-            if "lengths" in arrays and "next_states" in arrays:
-                return cls.from_dict(arrays)
-            if "lengths" in arrays:
-                ends = np.cumsum(arrays["lengths"])[:-1]
-                parts = (np.split(arrays[name], ends) for name in ("states", "actions"))
-                return cls.from_trajectories(zip(*parts, strict=True), arrays.get("start_states"))
-            read = cls.from_arrays(arrays["states"], arrays["actions"], arrays.get("next_states"))
-            return replace(read, start_states=arrays.get("start_states"))
+    def load(cls, path: str | os.PathLike[str], **columns: Any) -> Demonstrations:
+        """Read demonstrations from a file.
+
+        Args:
+            path: An `.npz` file that `save` wrote, or any with `states` and `actions` of shape
+                `N x L`; or a table of steps, `.csv`, `.jsonl` or `.parquet`, or a folder of those.
+            **columns: For tables of steps, see `from_table`.
+        """
+        from boirl.demonstrations.files import load_demonstrations
+
+        return load_demonstrations(path, **columns)
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
         """The arrays by name, for a file."""
         given = {name: getattr(self, name) for name in _ARRAYS}
-        return {name: array for name, array in given.items() if array is not None}
+        named = {name: np.array(getattr(self, name)) for name in _NAMES if getattr(self, name)}
+        return {name: array for name, array in given.items() if array is not None} | named
 
     @classmethod
     def from_dict(cls, arrays: Mapping[str, NDArray[Any]]) -> Demonstrations:
         """The inverse of `to_dict`."""
-        required = {name: arrays[name] for name in _ARRAYS[:-1]}
-        return cls(**required, start_states=arrays.get("start_states"))
-
-    def _raise_at(
-        self, wrong: NDArray[np.bool_], values: NDArray[Any], name: str, expected: str
-    ) -> None:
-        if wrong.any():
-            step = int(np.flatnonzero(wrong)[0])
-            raise DemonstrationError(
-                f"trajectory {self.trajectory_numbers[step]}, step {self.step_numbers[step]}: "
-                f"{name} is {values[step]}; expected {expected}"
-            )
+        required: dict[str, Any] = {name: arrays[name] for name in _ARRAYS[:-1]}
+        further: dict[str, Any] = {
+            name: arrays[name] for name in ("start_states", *_NAMES) if name in arrays
+        }
+        return cls(**required, **further)
