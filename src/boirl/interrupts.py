@@ -1,4 +1,4 @@
-"""Ctrl-C that cannot get lost, and Ctrl-C that waits for the end of a step.
+"""Ctrl-C that cannot get lost, and Ctrl-C that waits for the end of a step; SIGTERM likewise.
 
 Python delivers an interrupt as an exception at whatever line happens to run. Where that line is in
 a callback from C or in a finaliser, the exception is printed or dropped, and the program goes on.
@@ -11,33 +11,40 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
+
+ENDING_SIGNALS = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
+
+
+class Terminated(KeyboardInterrupt):
+    """The process was asked to end, by the system or by whoever runs the machine.
+
+    Treated as Ctrl-C is: everything that is under way is put in order.
+    """
 
 
 @contextmanager
 def remembered_interrupts() -> Iterator[Callable[[], None]]:
     """Yields a function that raises `KeyboardInterrupt` if one was delivered inside and lost.
 
-    Outside the main thread, and where somebody has switched Ctrl-C off, nothing is done.
+    Inside, signals that would end the process at once (SIGTERM, and SIGHUP of a terminal that is
+    closed) raise `Terminated`. Outside the main thread, and where somebody has switched a signal
+    off, nothing is done.
     """
-    previous = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(previous):
-        yield lambda: None
-        return
-    pressed = threading.Event()
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        pressed.set()
-        previous(number, frame)
+    delivered: list[type[KeyboardInterrupt]] = []
 
     def check() -> None:
-        if pressed.is_set():
-            raise KeyboardInterrupt
+        if delivered:
+            raise delivered[-1]
 
-    signal.signal(signal.SIGINT, handle)
-    try:
+    def remember(kind: type[KeyboardInterrupt]) -> bool:
+        delivered.append(kind)
+        return True
+
+    with _handled(remember):
         yield check
-    finally:
-        signal.signal(signal.SIGINT, previous)
 
 
 @contextmanager
@@ -47,19 +54,39 @@ def deferred_interrupts() -> Iterator[Callable[[], bool]]:
     For work in steps that must not stop halfway. Pressed twice, it does stop at once. Outside the
     main thread, and where somebody has switched Ctrl-C off, nothing is done.
     """
-    previous = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(previous):
-        yield lambda: False
-        return
     pressed = threading.Event()
 
-    def handle(number: int, frame: FrameType | None) -> None:
-        if pressed.is_set():
-            previous(number, frame)
+    def defer(kind: type[KeyboardInterrupt]) -> bool:
+        again = pressed.is_set()
         pressed.set()
+        return again
 
-    signal.signal(signal.SIGINT, handle)
-    try:
+    with _handled(defer):
         yield pressed.is_set
+
+
+@contextmanager
+def _handled(notice: Callable[[type[KeyboardInterrupt]], bool]) -> Iterator[None]:
+    """Tell a function of every signal that asks to end; where it returns True, they are raised."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        kind = KeyboardInterrupt if number == signal.SIGINT else Terminated
+        if notice(kind):
+            if callable(previous[number]):
+                previous[number](number, frame)
+            raise kind
+
+    previous: dict[int, Any] = {}
+    for one in ENDING_SIGNALS:
+        before = signal.getsignal(one)
+        if callable(before) or (before == signal.SIG_DFL and one != signal.SIGINT):
+            previous[one] = before
+            signal.signal(one, handle)
+    try:
+        yield
     finally:
-        signal.signal(signal.SIGINT, previous)
+        for one, before in previous.items():
+            signal.signal(one, before)

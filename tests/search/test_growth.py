@@ -51,7 +51,7 @@ def no_solver(monkeypatch):
     monkeypatch.setattr(TabularSolver, "solve_batch", refuse)
 
 
-@pytest.mark.parametrize(("count", "used"), [(0, 0), (1, 1), (3, 2), (5, 4), (9, 8), (40, 16)])
+@pytest.mark.parametrize(("count", "used"), [(0, 0), (1, 1), (3, 2), (5, 4), (9, 8), (40, 8)])
 def test_the_policies_of_the_first_evaluations_join_in_stages(
     problem, start, evaluations, count, used
 ):

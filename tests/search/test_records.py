@@ -1,6 +1,7 @@
 """Evaluations in a study: numbers in the database, arrays and policies in a folder."""
 
 import gc
+import io
 import json
 import shutil
 import sqlite3
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import optuna
 import pytest
+from optuna.artifacts.exceptions import ArtifactNotFound
 
 import boirl
 from boirl.cache import CACHE_VARIABLE
@@ -118,9 +120,9 @@ def test_an_evaluation_counts_only_when_all_of_it_is_stored(
         if where == "before the arrays":
             patch.setattr("optuna.artifacts.FileSystemArtifactStore.write", killed)
         elif where == "before the numbers":
-            patch.setattr(optuna.Trial, "set_user_attr", killed)
+            patch.setattr(study.database, "finish", killed)
         else:
-            patch.setattr(study.optuna_study, "tell", killed)
+            patch.setattr("boirl.search.transactions._SqlTransaction.end", killed)
         with pytest.raises(KilledError):
             study.run(5)
     assert len(list(folder.iterdir())) == (2 if where == "before the arrays" else 3)
@@ -170,7 +172,7 @@ def test_arrays_are_those_of_the_evaluation_that_counts(gridworld, storage, monk
     first = Evaluation(question.theta, 3.0, log_likelihoods=np.full(50, -3.0))
     second = Evaluation(question.theta, 4.0, log_likelihoods=np.full(50, -4.0))
     with monkeypatch.context() as patch:
-        patch.setattr(study.optuna_study, "tell", locked)
+        patch.setattr("boirl.search.transactions._SqlTransaction.end", locked)
         with pytest.raises(StorageError, match="locked"):
             study.tell(question, first)
     study.tell(question, second)
@@ -328,3 +330,50 @@ def test_other_databases_have_a_folder_in_the_cache(monkeypatch, tmp_path):
 def test_a_new_password_leads_to_the_same_folder():
     first, second = (artifact_folder(f"postgresql://user:{one}@host/db") for one in ("old", "new"))
     assert first == second
+
+
+class Bucket:
+    """An artifact store as of a cloud."""
+
+    def __init__(self):
+        self.content = {}
+        self.broken = False
+
+    def write(self, artifact_id, content_body):
+        if self.broken:
+            raise RuntimeError("access denied")
+        self.content[artifact_id] = content_body.read()
+
+    def open_reader(self, artifact_id):
+        if artifact_id not in self.content:
+            raise ArtifactNotFound
+        return io.BytesIO(self.content[artifact_id])
+
+    def remove(self, artifact_id):
+        del self.content[artifact_id]
+
+
+def test_arrays_may_be_kept_in_an_artifact_store(gridworld, storage, folder, uninterrupted):
+    bucket = Bucket()
+    boirl.explore(gridworld, 2, storage=storage, artifacts=bucket, **OPTIONS)
+    assert not folder.exists()
+    again = Study(gridworld, storage=storage, artifacts=bucket, **OPTIONS)
+    for one, other in zip(again.evaluations, uninterrupted.evaluations, strict=False):
+        assert_same(one, other)
+    bucket.content.popitem()
+    bare = Study(gridworld, storage=storage, artifacts=bucket, **OPTIONS).evaluations
+    assert [bool(one.policies) for one in bare] == [True, False]
+    bucket.broken = True
+    with pytest.raises(StorageError, match=r"'Bucket' \(access denied\)"):
+        boirl.explore(gridworld, 3, storage=storage, artifacts=bucket, **OPTIONS)
+
+
+def test_the_name_of_an_artifact_leads_to_no_other_folder(gridworld, storage, tmp_path):
+    study = Study(gridworld, storage=storage, **OPTIONS)
+    study.run(1)
+    (trial,) = study.trials
+    (file,) = (tmp_path / "search.artifacts").iterdir()
+    file.rename(tmp_path / "elsewhere")
+    trial.user_attrs["boirl:evaluation"]["artifact"] = "../elsewhere"
+    study.records._known.clear()
+    assert study.records.read(trial).policies == ()

@@ -46,6 +46,14 @@ def test_numbers_of_any_kind_become_whole_numbers():
         ({"seed": -1}, "seed is -1; expected a whole number from 0 on"),
         ({"n_demonstrations": 0}, "n_demonstrations is 0"),
         ({"n_rollouts": 2.5}, "n_rollouts is 2.5"),
+        ({"n_rollouts": float("nan")}, "n_rollouts is nan"),
+        ({"seed": "7"}, "seed is '7'"),
+        ({"seed": 1e308}, r"seed is 1e\+308"),
+        ({"kernel": {}}, "kernel is {}; expected a name"),
+        ({"drop": 3}, "drop is 3; expected names"),
+        ({"drop": [1]}, r"drop is \[1\]; expected names"),
+        ({"smoothness": "x"}, "smoothness is 'x'"),
+        ({"linear": 1.5}, "linear is 1.5"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(options, message):

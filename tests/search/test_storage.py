@@ -1,11 +1,6 @@
-"""Where evaluations are kept, and who is at work on them."""
+"""Databases of studies: addresses, opening, and what goes wrong with them."""
 
-import gc
-import os
-import socket
 import sqlite3
-import subprocess
-import sys
 import traceback
 
 import optuna
@@ -13,7 +8,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from boirl.errors import InvalidInputError, StorageError
-from boirl.search.storage import RELEASED, Owner, is_alive, open_study, storage_errors
+from boirl.search.storage import open_study, storage_errors
 
 
 @pytest.mark.parametrize(
@@ -113,43 +108,3 @@ def test_optuna_says_no_more_and_no_less_than_before(tmp_path, capfd):
 def test_addresses_that_make_no_sense_are_refused(tmp_path, storage, message):
     with pytest.raises(InvalidInputError, match=message):
         open_study(storage.format(folder=tmp_path), "one")
-
-
-def test_an_owner_is_alive_while_its_study_is():
-    owner = Owner()
-    record = owner.record()
-    assert is_alive(record)
-    del owner
-    gc.collect()
-    assert not is_alive(record)
-
-
-def test_another_process_is_alive_until_it_ends():
-    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    try:
-        with open(f"/proc/{process.pid}/stat") as file:
-            started = file.read().rpartition(")")[2].split()[19]
-        record = {
-            "host": socket.gethostname(),
-            "pid": process.pid,
-            "started": started,
-            "study": "theirs",
-        }
-        assert is_alive(record)
-        # Another process with the number of one that is gone.
-        assert not is_alive({**record, "started": "long ago"})
-    finally:
-        process.communicate(b"\n")
-    assert not is_alive(record)
-
-
-def test_owners_that_cannot_be_asked_are_taken_for_alive():
-    assert is_alive({**Owner().record(), "host": "another-machine"})
-    assert is_alive(None)
-    assert is_alive("somebody")
-    assert not is_alive(RELEASED)
-
-
-def test_an_owner_of_this_process_before_a_restart_is_gone():
-    record = {**Owner().record(), "pid": os.getpid(), "started": "before"}
-    assert not is_alive(record)

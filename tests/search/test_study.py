@@ -1,11 +1,11 @@
 """The search loop: determinism, resumption, failures and storage trouble."""
 
-import os
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from boirl.experiments.gridworld_efficiency import run_trial
 from boirl.files import read_arrays
 from boirl.search.acquisitions import ACQUISITIONS
 from boirl.search.initial import HARD_CANDIDATES
+from boirl.search.leases import LEASE, Lease
 from boirl.search.sampler import PURPOSE, pending_thetas
 from boirl.search.storage import open_study
 from boirl.search.study import Study
@@ -141,13 +142,20 @@ def _count_finished(file: Path) -> int:
 def test_an_evaluation_of_a_living_process_is_left_alone(problem, tmp_path):
     storage = f"sqlite:///{tmp_path}/search.db"
     study = Study(problem, seed=5, storage=storage)
-    owner = {"host": os.uname().nodename, "pid": 1, "started": "anything", "study": "other"}
-    trial = study.optuna_study.ask()
-    trial.set_user_attr("boirl:owner", {**owner, "host": "another-machine"})
-    assert study.ask().number == trial.number + 1
-    gone = study.optuna_study.ask()
-    gone.set_user_attr("boirl:owner", owner)  # process 1 lives, but did not start at "anything"
-    assert study.ask().number == gone.number
+    lease = study.questions.leases.new()
+
+    def leave_behind(left: Lease) -> int:
+        study.database.create({LEASE: left.record()})
+        return len(study.optuna_study.trials) - 1
+
+    number = leave_behind(replace(lease, owner="theirs", place="elsewhere"))
+    assert study.ask().number == number + 1
+    # Process 1 lives, but did not start then.
+    gone = leave_behind(replace(lease, owner="theirs", pid=1, started="long ago"))
+    assert study.ask().number == gone
+    # Nobody knows of a process elsewhere but by its deadline.
+    gone = leave_behind(replace(lease, owner="theirs", place="elsewhere", deadline=1.0))
+    assert study.ask().number == gone
 
 
 def test_running_evaluations_are_pending_and_push_the_next_one_away(problem):
@@ -425,7 +433,7 @@ def test_a_tell_that_could_not_be_stored_may_be_repeated(problem, monkeypatch):
         raise sqlite3.OperationalError("database is locked")
 
     with monkeypatch.context() as patch:
-        patch.setattr(study.optuna_study, "tell", locked)
+        patch.setattr("boirl.search.transactions._MemoryTransaction.end", locked)
         with pytest.raises(StorageError, match="locked"):
             study.tell(question, 3.0)
     study.tell(question, 3.0)
@@ -501,7 +509,7 @@ def test_an_error_while_an_evaluation_is_recorded_leaves_it_to_the_next_run(grid
     whole = Study(gridworld, **options).run(4)
     study = Study(gridworld, **options)
     study.run(2)
-    monkeypatch.setattr(study.records, "write", lambda *_: 1 / 0)
+    monkeypatch.setattr(study.records, "attributes", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         study.run(3)
     monkeypatch.undo()

@@ -12,32 +12,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from botorch.acquisition import AnalyticAcquisitionFunction, LogExpectedImprovement
-from botorch.acquisition.analytic import _log_ei_helper
 from scipy.optimize import minimize
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from boirl.maximise import maximise
 from boirl.registry import Registry
+from boirl.search.worth import worth
 from boirl.surrogate import FittedSurrogate
 from boirl.surrogate.botorch_model import MarginalModel
 from boirl.tolerance import likelihood_ratio_tolerance
 from boirl.types import FloatArray
 
-ALMOST_ONE = 1.0 - 1e-12
-"""A ratio that a logarithm of its distance from one survives."""
-
-LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
-
 LIKELY_UNTIL = 8
 """Evaluations per parameter from which on noisy NLLs say more than the projection alone."""
 
-WORTH = 0.1
+WORTH = 0.01
 """Improvement that is worth an evaluation, in tolerances of a likelihood-ratio test."""
 
 MIN_NOVELTY = 0.01
@@ -100,57 +94,7 @@ class ResolvePosterior(AnalyticAcquisitionFunction):
         if noise > 0.0:
             sd = sd.square() / (sd.square() + noise).sqrt()
         x, y = n * sd, self.surrogate.nats_above_best(unit, mean)
-        worth: Tensor = _WorstAndImprovement.apply(x.clamp_min(1e-150), y)
-        return self.surrogate.feasibility.worth(unit, worth)
-
-
-def worst_temperature(x: Tensor, y: Tensor) -> Tensor:
-    """The highest of `log(2 sinh(t x)) - t y` over `0 < t <= 1`, for `x > 0`.
-
-    The slope vanishes at `t = atanh(x / y) / x`, if that is below 1.
-    """
-    ratio = _ratio(x, y)
-    cooled = torch.atanh(ratio)
-    inside = torch.log(2.0 * ratio / (1.0 - ratio.square()).sqrt()) - cooled / ratio
-    at_one = x + torch.log(-torch.expm1(-2.0 * x)) - y
-    return torch.where((y > x) & (cooled < x), inside, at_one)
-
-
-class _WorstAndImprovement(torch.autograd.Function):
-    """Log of the sum of what `worst_temperature` is the log of and the expected improvement, `n`.
-
-    The derivatives of the former are those at its temperature `t`, which it is highest at: `-t` by
-    `y`, and `t / tanh(t x)` by `x`. The expected improvement is `x h(u)` with `u = -y / x`; its
-    derivatives are the normal density of `u` by `x`, and minus the distribution function by `y`.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, y: Tensor) -> Tensor:
-        u = -y / x
-        log_h = _log_ei_helper(u)
-        improvement = x.log() + log_h
-        found = torch.logaddexp(worst_temperature(x, y), improvement)
-        ctx.save_for_backward(x, y, u, log_h, torch.exp(improvement - found))
-        return found
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *given: Tensor) -> tuple[Tensor, Tensor]:
-        x, y, u, log_h, share = ctx.saved_tensors
-        tx = torch.minimum(torch.where(y > x, torch.atanh(_ratio(x, y)), x), x)
-        t = tx / x
-        density = torch.exp(-0.5 * u.square() - LOG_ROOT_TWO_PI - log_h)
-        below = torch.exp(torch.special.log_ndtr(u) - log_h)
-        # Without a share in the sum, the improvement may be too small for numbers.
-        by_x = torch.where(share > 0.0, share * density / x, 0.0)
-        by_y = torch.where(share > 0.0, share * below / x, 0.0)
-        rest = (1.0 - share) * t
-        return given[0] * (by_x + rest / torch.tanh(tx)), -given[0] * (by_y + rest)
-
-
-def _ratio(x: Tensor, y: Tensor) -> Tensor:
-    """`x / y` where that is below 1."""
-    return (x / y.clamp_min(1e-300)).clamp_max(ALMOST_ONE)
+        return self.surrogate.feasibility.worth(unit, worth(x.clamp_min(1e-150), y))
 
 
 def log_ei(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
@@ -179,7 +123,7 @@ def _better(surrogate: FittedSurrogate) -> Proposal | None:
     """The lowest expected NLL downhill from the best, where the improvement is worth having.
 
     What is known to be better teaches nothing of the posterior, yet the best evaluation is part of
-    the answer: it should be within a tenth of the tolerance of a likelihood-ratio test.
+    the answer: it should be within a hundredth of the tolerance of a likelihood-ratio test.
     """
 
     def loss(unit: FloatArray) -> tuple[float, FloatArray]:
@@ -194,8 +138,8 @@ def _better(surrogate: FittedSurrogate) -> Proposal | None:
     at = torch.tensor(found.x[None])
     with torch.no_grad():
         log_gain = MarginalLogEI(surrogate)(at.unsqueeze(-2))
-    worth = WORTH * likelihood_ratio_tolerance(n, dimension)
-    return Proposal(found.x, "improve") if float(log_gain) > math.log(worth) else None
+    least = WORTH * likelihood_ratio_tolerance(n, dimension)
+    return Proposal(found.x, "improve") if float(log_gain) > math.log(least) else None
 
 
 def _likely(surrogate: FittedSurrogate) -> Proposal | None:

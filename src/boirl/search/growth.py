@@ -16,11 +16,12 @@ import numpy as np
 from boirl.demonstrations import Demonstrations
 from boirl.evaluation import Evaluation
 from boirl.problem import Problem
-from boirl.projections import LogRho, sample_rollouts
+from boirl.projections import LogRho, Projection, sample_rollouts
+from boirl.projections.elsewhere import GrowsElsewhere
 from boirl.search.settings import SearchSettings
 from boirl.surrogate import Observations, Surrogate
 
-MOST_POLICIES = 16
+MOST_POLICIES = 8
 """Whose roll-outs join the projection, which is built again whenever their number has doubled: each
 makes it slower."""
 
@@ -74,7 +75,7 @@ class GrowingRollouts:
         A single evaluation is evidence of nothing: there it is the share of the box that counts
         over which the first projection is blind.
         """
-        grown = self._build(evaluations)
+        grown = self.start.with_projection(self._grow(self.start.projection, evaluations))
         if self.always:
             return grown
         if len(evaluations) == 1:
@@ -82,8 +83,12 @@ class GrowingRollouts:
         seen = Observations.of(evaluations)
         return max((self.start, grown), key=lambda one: one.log_evidence(seen))
 
-    def _build(self, evaluations: Sequence[Evaluation]) -> Surrogate:
-        projection = self.start.projection
+    def _grow(self, projection: Projection, evaluations: Sequence[Evaluation]) -> Projection:
+        """The projection with roll-outs of the policies of evaluations."""
+        if isinstance(projection, GrowsElsewhere):
+            thetas = [evaluation.theta for evaluation in evaluations]
+            rngs = [self._rng(number) for number in range(len(thetas))]
+            return projection.grown(thetas, self.n_rollouts, rngs)
         assert isinstance(projection, LogRho)
         sets = [[uniform] for uniform in projection.rollouts]
         for number, evaluation in enumerate(evaluations):
@@ -91,15 +96,17 @@ class GrowingRollouts:
             for together, more in zip(sets, drawn, strict=True):
                 together.append(more)
         rollouts = [Demonstrations.concatenate(together) for together in sets]
-        grown = type(projection)(
+        return type(projection)(
             self.problem,
             projection.demonstrations,
             rollouts,
             projection.reward,
             compares_policies=True,
         )
-        start = self.start
-        return Surrogate(start.kernel, grown, start.box, start.scale, start.n_demonstrations)
+
+    def _rng(self, number: int) -> np.random.Generator:
+        """Where the roll-outs of the policy of an evaluation come from."""
+        return np.random.default_rng([self.seed, number, POLICY_STREAM])
 
     def _rollouts_of(
         self, number: int, evaluation: Evaluation, demonstrations: Demonstrations
@@ -112,14 +119,13 @@ class GrowingRollouts:
         """
         key = (number, evaluation.theta)
         if key not in self._drawn:
-            rng = np.random.default_rng([self.seed, number, POLICY_STREAM])
             policy = (
                 self.problem.policy_of(evaluation)
                 if evaluation.policies or self.problem.is_model_free
                 else self.problem.policy(evaluation.theta)
             )
             self._drawn[key] = sample_rollouts(
-                self.problem, demonstrations, self.n_rollouts, rng, [policy]
+                self.problem, demonstrations, self.n_rollouts, self._rng(number), [policy]
             )
         return self._drawn[key]
 

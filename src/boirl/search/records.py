@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import hashlib
+import io
+import json
 import os
+import shutil
 import tempfile
+import uuid
 import warnings
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import optuna
 from numpy.typing import NDArray
-from optuna.artifacts import FileSystemArtifactStore, upload_artifact
+from optuna.artifacts import ArtifactMeta, FileSystemArtifactStore
+from optuna.artifacts._protocol import ArtifactStore
+from optuna.artifacts.exceptions import ArtifactNotFound
 from optuna.trial import FrozenTrial, TrialState
 
 from boirl.cache import cache_folder
 from boirl.errors import BoirlWarning, StorageError
 from boirl.evaluation import Evaluation
-from boirl.files import make_folder, read_arrays, write_arrays
+from boirl.files import make_folder, read_arrays
 from boirl.search.passwords import hide_password
 from boirl.types import Box, FloatArray
 
@@ -28,6 +34,12 @@ ARTIFACT = "artifact"
 """Where the numbers of an evaluation say which artifact holds its arrays."""
 
 ARRAYS = "evaluation.npz"
+MIME_TYPE = "application/octet-stream"
+
+Attributes = dict[str, Any]
+
+EVIDENCE_VERSION = "evidence"
+"""Where they say how often the evidence of the study had changed when it was evaluated."""
 
 
 def theta_of(trial: FrozenTrial, box: Box) -> FloatArray:
@@ -50,6 +62,11 @@ def numbers_of(trial: FrozenTrial, box: Box) -> dict[str, Any]:
     else:
         numbers["failure"] = numbers.get("failure") or "the evaluation was given up"
     return numbers
+
+
+def evidence_of(trial: FrozenTrial) -> int:
+    """How often the evidence of the study had changed when a trial was evaluated."""
+    return int(trial.user_attrs.get(EVALUATION, {}).get(EVIDENCE_VERSION, 0))
 
 
 def evaluation_of(trial: FrozenTrial, box: Box) -> Evaluation:
@@ -77,43 +94,74 @@ class EvaluationRecords:
 
     Args:
         box: The rewards under consideration.
-        folder: For arrays and policies; made when the first are written. None for memory.
+        kept: Folder for arrays and policies, made when the first are written, or an artifact store
+            of Optuna. None for memory.
     """
 
-    def __init__(self, box: Box, folder: Path | None) -> None:
-        self.folder = folder
+    def __init__(self, box: Box, kept: str | os.PathLike[str] | ArtifactStore | None) -> None:
+        self.folder: Path | None = None
+        self.store: ArtifactStore | None
+        if isinstance(kept, str | os.PathLike):
+            self.folder = Path(kept)
+            self.store = FileSystemArtifactStore(self.folder)
+        else:
+            self.store = kept
         self._box = box
         self._known: dict[int, Evaluation] = {}
 
-    def write(self, trial: optuna.Trial, evaluation: Evaluation) -> None:
-        """Keep an evaluation whole; durable when this returns, where there is a folder."""
-        arrays = evaluation.arrays()
-        artifact = None if self.folder is None or not arrays else self._upload(trial, arrays)
-        trial.set_user_attr(EVALUATION, {**evaluation.numbers(), ARTIFACT: artifact})
-        self._known[trial.number] = evaluation
+    def attributes(
+        self, number: int, evaluation: Evaluation, evidence: int = 0
+    ) -> tuple[Attributes, Attributes]:
+        """User and system attributes that keep an evaluation; its arrays are durable afterwards.
 
-    def _upload(self, trial: optuna.Trial, arrays: Mapping[str, NDArray[Any]]) -> str:
-        """Write arrays to the folder, and return the id of their artifact."""
-        assert self.folder is not None
-        make_folder(self.folder)
-        with tempfile.TemporaryDirectory() as temporary:
-            file = Path(temporary) / ARRAYS
-            write_arrays(file, arrays)
-            try:
-                artifact = upload_artifact(
-                    artifact_store=FileSystemArtifactStore(self.folder),
-                    file_path=str(file),
-                    study_or_trial=trial,
+        The evaluation counts once the attributes are stored, all in one transaction. Arrays of one
+        that never counted may be left behind in the folder.
+
+        Args:
+            number: Of the evaluation.
+            evaluation: What is kept.
+            evidence: How often the evidence of the study has changed.
+        """
+        arrays = evaluation.arrays()
+        artifact, listed = None, {}
+        if self.store is not None and arrays:
+            artifact = str(uuid.uuid4())
+            self._upload(number, artifact, arrays)
+            # As Optuna lists artifacts, for its dashboard.
+            listed = {
+                f"artifacts:{artifact}": json.dumps(
+                    asdict(ArtifactMeta(artifact, ARRAYS, MIME_TYPE, None))
                 )
+            }
+        numbers = {**evaluation.numbers(), ARTIFACT: artifact}
+        if evidence:
+            numbers[EVIDENCE_VERSION] = evidence
+        return {EVALUATION: numbers}, listed
+
+    def keep(self, number: int, evaluation: Evaluation) -> None:
+        """Remember an evaluation that counts, so that it need not be read."""
+        self._known[number] = evaluation
+
+    def _upload(self, number: int, artifact: str, arrays: Mapping[str, NDArray[Any]]) -> None:
+        assert self.store is not None
+        if self.folder is not None:
+            make_folder(self.folder)
+        content = io.BytesIO()
+        np.savez_compressed(content, allow_pickle=False, **arrays)
+        content.seek(0)
+        try:
+            self.store.write(artifact, content)
+            if self.folder is not None:
                 with (self.folder / artifact).open("rb") as written:
                     os.fsync(written.fileno())
-                return artifact
-            except OSError as error:
-                raise StorageError(
-                    f"the arrays of evaluation {trial.number} could not be written to "
-                    f"{str(self.folder)!r} ({error.strerror}); free some space or pass another "
-                    "artifacts folder, then run again to resume"
-                ) from error
+        except Exception as error:
+            # Stores elsewhere raise what they like.
+            place = type(self.store).__name__ if self.folder is None else str(self.folder)
+            reason = getattr(error, "strerror", None) or error
+            raise StorageError(
+                f"the arrays of evaluation {number} could not be written to {place!r} ({reason}); "
+                "free some space or pass another artifacts folder, then run again to resume"
+            ) from error
 
     def read(self, trial: FrozenTrial) -> Evaluation:
         """The evaluation of a finished trial, with arrays and policies where they were kept."""
@@ -125,10 +173,28 @@ class EvaluationRecords:
     def _arrays(self, trial: FrozenTrial) -> Mapping[str, NDArray[Any]]:
         """Those of the evaluation that counts; an interrupted one may have left others behind."""
         artifact = trial.user_attrs.get(EVALUATION, {}).get(ARTIFACT)
-        if self.folder is None or artifact is None or not (self.folder / artifact).exists():
+        what = f"the arrays of evaluation {trial.number}"
+        if self.store is None or artifact is None or artifact != Path(artifact).name:
             return {}
         try:
-            return read_arrays(self.folder / artifact, f"the arrays of evaluation {trial.number}")
+            if self.folder is not None:
+                file = self.folder / artifact
+                return read_arrays(file, what) if file.exists() else {}
+            return self._download(artifact, what)
         except StorageError as error:
             warnings.warn(f"{error}; its numbers are used alone", BoirlWarning, stacklevel=2)
             return {}
+
+    def _download(self, artifact: str, what: str) -> Mapping[str, NDArray[Any]]:
+        assert self.store is not None
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / ARRAYS
+            try:
+                with self.store.open_reader(artifact) as content, file.open("wb") as copy:
+                    shutil.copyfileobj(content, copy)
+            except ArtifactNotFound:
+                return {}
+            except Exception as error:
+                reason = " ".join(str(error).split())
+                raise StorageError(f"{what} could not be read ({reason})") from error
+            return read_arrays(file, what)

@@ -13,6 +13,8 @@ from optuna.distributions import BaseDistribution, FloatDistribution
 from optuna.samplers import BaseSampler
 from optuna.trial import FrozenTrial, TrialState
 
+from boirl.constraints import NO_CONSTRAINTS, Constraints
+from boirl.constraints.region import constrain
 from boirl.evaluation import Evaluation
 from boirl.priors import UNIFORM, Prior
 from boirl.problem import Problem
@@ -20,6 +22,7 @@ from boirl.search.acquisitions import ACQUISITIONS, Acquisition, Proposal, rando
 from boirl.search.descent import is_off, quasi_newton_step
 from boirl.search.growth import build_growth
 from boirl.search.initial import initial_thetas
+from boirl.search.novelty import Tried, new_proposal
 from boirl.search.records import evaluation_of, is_finished, theta_of
 from boirl.search.settings import INITIAL_STREAM, SearchOptions, SearchSettings
 from boirl.surrogate import FittedSurrogate, Observations, Surrogate
@@ -29,7 +32,11 @@ from boirl.types import Box, FloatArray
 FIT = "boirl:fit"
 PURPOSE = "boirl:purpose"
 PREDICTED = "boirl:predicted"
-DESCEND = "descend"
+KNOWN = "boirl:known"
+"""System attribute of a trial: how many evaluations were finished when it was proposed, and which
+were running."""
+
+INITIAL_PURPOSE, DESCEND = "initial", "descend"
 
 REFIT_GROWTH = 1.2
 """Hyperparameters are refitted when there are a fifth more evaluations than at the last fit."""
@@ -53,6 +60,7 @@ class RewardSampler(BaseSampler):
         grow: Gives the surrogate to use after some evaluations, where it changes.
         read: Gives the evaluation of a finished trial; by default what its database knows.
         prior: What is believed of theta beforehand.
+        constraints: What a reward or its behaviour must be like to be a solution.
     """
 
     def __init__(
@@ -64,6 +72,7 @@ class RewardSampler(BaseSampler):
         grow: Grow | None = None,
         read: Callable[[FrozenTrial], Evaluation] | None = None,
         prior: Prior = UNIFORM,
+        constraints: Constraints = NO_CONSTRAINTS,
     ) -> None:
         self.surrogate = surrogate
         self.grow = grow
@@ -71,6 +80,7 @@ class RewardSampler(BaseSampler):
         self.initial = initial
         self.seed = seed
         self.prior = prior
+        self.constraints = constraints
         self.read = read or partial(evaluation_of, box=surrogate.box)
 
     @classmethod
@@ -105,8 +115,7 @@ class RewardSampler(BaseSampler):
     def sample_relative(
         self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        with single_thread():
-            theta, attributes = self._propose(study, trial)
+        theta, attributes = self.propose(trial.number, study.get_trials(deepcopy=False))
         for key, value in attributes.items():
             study._storage.set_trial_system_attr(trial._trial_id, key, value)
         return dict(zip(self.box.names, theta.tolist(), strict=True))
@@ -123,23 +132,42 @@ class RewardSampler(BaseSampler):
             f"{', '.join(self.box.names)} with the bounds of the reward family"
         )
 
-    def _propose(
-        self, study: optuna.Study, trial: FrozenTrial
+    def propose(
+        self, number: int, trials: Sequence[FrozenTrial]
     ) -> tuple[FloatArray, dict[str, Any]]:
-        if trial.number < len(self.initial):
-            return self.initial[trial.number], {PURPOSE: "initial"}
-        rng = np.random.default_rng([self.seed, trial.number])
-        others = [
-            other for other in study.get_trials(deepcopy=False) if other.number != trial.number
-        ]
-        done = [other for other in others if is_finished(other, self.box)]
-        finished = [self.read(other) for other in done]
-        observed = Observations.of(finished)
-        if self.acquisition is random or len(observed) == 0:
+        """The theta of a trial, `d`, and what its system attributes keep of the proposal.
+
+        Args:
+            number: Of the trial.
+            trials: All that are known; finished ones have evaluations, those running are pending.
+        """
+        others = [other for other in trials if other.number != number]
+        box = self.box
+        done = [other for other in others if is_finished(other, box)]
+        running = [other for other in others if is_running(other, box)]
+        with single_thread():
+            theta, attributes = self._propose(number, others, done, running)
+        # What the proposal follows from, beside the seed: `boirl.search.replay` makes it again.
+        known = {"finished": len(done), "running": [other.number for other in running]}
+        return theta, {**attributes, KNOWN: known}
+
+    def _propose(
+        self,
+        number: int,
+        others: list[FrozenTrial],
+        done: list[FrozenTrial],
+        running: list[FrozenTrial],
+    ) -> tuple[FloatArray, dict[str, Any]]:
+        if number < len(self.initial):
+            return self.initial[number], {PURPOSE: INITIAL_PURPOSE}
+        rng = np.random.default_rng([self.seed, number])
+        finished = [] if self.acquisition is random else [self.read(other) for other in done]
+        observed = Observations.of(finished).thinned(self.box)
+        if len(observed) == 0:
             return self.box.from_unit(rng.random(self.box.dimension)), {PURPOSE: "random"}
         surrogate = self.surrogate_after(finished)
         fitted, attributes = self._fit(surrogate, others, observed)
-        pending = pending_thetas(others, self.box)
+        pending = pending_thetas(running, self.box)
         if len(pending):
             # Running evaluations are taken to come out as expected, so that the next proposal
             # goes elsewhere. Their standard error is not known yet.
@@ -147,31 +175,48 @@ class RewardSampler(BaseSampler):
             fitted = _build(
                 surrogate, observed.joined_by(pending, believed), fitted.hyperparameters
             )
-        # Two steps down from the same best would be one and the same.
-        descent = None if len(pending) else self._descend(done, observed)
-        unit, purpose = descent or self.acquisition(replace(fitted, prior=self.prior), rng)
+        fitted = constrain(
+            fitted, surrogate, self.constraints, [finished[one] for one in observed.numbers]
+        )
+        # Two steps down from the same best would be one and the same; and the way down may lead to
+        # where constraints are broken.
+        free = not len(pending) and not self.constraints
+        proposal = self._descend(done, finished, observed, fitted) if free else None
+        evaluated = [] if fitted.noisy else [one.theta for one in finished]
+        tried = Tried(self.box, pending, np.reshape(evaluated, (-1, self.box.dimension)))
+        if proposal is None or not tried.is_new(proposal.unit):
+            expected = replace(fitted, prior=self.prior)
+            proposal = new_proposal(self.acquisition, expected, tried, rng)
+        unit, purpose = proposal
         theta = self.box.from_unit(unit)
         mean, sd = fitted.posterior(theta[None], observed=True)
         predicted = [float(mean[0]), float(sd[0])]
         return theta, {**attributes, PURPOSE: purpose, PREDICTED: predicted}
 
-    def _descend(self, done: list[FrozenTrial], observed: Observations) -> Proposal | None:
+    def _descend(
+        self,
+        done: list[FrozenTrial],
+        finished: list[Evaluation],
+        observed: Observations,
+        fitted: FittedSurrogate,
+    ) -> Proposal | None:
         """A quasi-Newton step, where the last prediction was off and there is a way down."""
-        last = max(done, key=lambda trial: trial.number)
-        predicted = last.system_attrs.get(PREDICTED)
+        latest = max(range(len(done)), key=lambda place: done[place].number)
+        predicted = done[latest].system_attrs.get(PREDICTED)
         if self.acquisition is not resolve or predicted is None:
             return None
-        nll = float("nan") if last.value is None else last.value
         n = self.surrogate.n_demonstrations
-        if not is_off(predicted, nll, n, self.box.dimension):
+        if not is_off(predicted, finished[latest].nll, n, self.box.dimension):
             return None
-        best = min((t for t in done if t.value is not None), key=lambda trial: trial.value or 0.0)
+        best = done[int(observed.numbers[observed.nll.argmin()])]
         tried = sum(
             trial.number > best.number and trial.system_attrs.get(PURPOSE) == DESCEND
             for trial in done
         )
         unit = quasi_newton_step(observed, self.box, tried, n)
-        return None if unit is None else Proposal(unit, DESCEND)
+        if unit is None or fitted.feasibility.is_ruled_out(unit):
+            return None
+        return Proposal(unit, DESCEND)
 
     def surrogate_after(self, evaluations: Sequence[Evaluation]) -> Surrogate:
         """The surrogate that some evaluations call for."""
@@ -233,11 +278,12 @@ def search_space(box: Box) -> dict[str, BaseDistribution]:
     }
 
 
+def is_running(trial: FrozenTrial, box: Box) -> bool:
+    """Whether a trial is under evaluation somewhere."""
+    return trial.state == TrialState.RUNNING and len(trial.params) == box.dimension
+
+
 def pending_thetas(trials: list[FrozenTrial], box: Box) -> FloatArray:
     """Thetas under evaluation somewhere, `n x d`."""
-    running = [
-        theta_of(t, box)
-        for t in trials
-        if t.state == TrialState.RUNNING and len(t.params) == box.dimension
-    ]
+    running = [theta_of(trial, box) for trial in trials if is_running(trial, box)]
     return np.array(running).reshape(-1, box.dimension)

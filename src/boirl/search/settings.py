@@ -18,6 +18,7 @@ from boirl.projections import (
     choose_demonstrations,
     sample_rollouts,
 )
+from boirl.projections.elsewhere import ProjectsElsewhere
 from boirl.search.acquisitions import ACQUISITIONS
 from boirl.surrogate.fitting import Surrogate
 from boirl.surrogate.kernels import get_kernel
@@ -30,6 +31,9 @@ PROJECTION_STREAM, INITIAL_STREAM = 1, 2
 PROJECTED, PROJECTED_IF_LEARNED = 40, 10
 """Demonstrations in the projection. Learned behaviour has no state twice, so that each
 demonstration makes a projection slower."""
+
+LARGEST = 2**63
+"""No seed, and no number of anything, is as large."""
 
 
 class SearchOptions(TypedDict, total=False):
@@ -86,6 +90,7 @@ class SearchSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        self._check_kinds()
         # Each of these refuses an unknown name.
         _ = get_kernel(self.kernel, self.smoothness, self.linear)
         _ = ACQUISITIONS[self.acquisition], PROJECTIONS[self.projection]
@@ -101,12 +106,27 @@ class SearchSettings:
             value = getattr(self, name)
             if value is None and name == "n_demonstrations":
                 continue
-            if int(value) != value or value < least:
+            number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+            if not number or not least <= value < LARGEST or int(value) != value:
                 raise InvalidInputError(
-                    f"{name} is {value}; expected a whole number from {least} on"
+                    f"{name} is {value!r}; expected a whole number from {least} on"
                 )
             object.__setattr__(self, name, int(value))
         object.__setattr__(self, "drop", tuple(self.drop))
+
+    def _check_kinds(self) -> None:
+        """Settings may come from a file that anybody wrote."""
+        for name in ("kernel", "acquisition", "projection", "rollouts", "scale"):
+            value = getattr(self, name)
+            if not isinstance(value, str):
+                raise InvalidInputError(f"{name} is {value!r}; expected a name")
+        names = self.drop
+        if not (isinstance(names, list | tuple) and all(isinstance(one, str) for one in names)):
+            raise InvalidInputError(f"drop is {names!r}; expected names of fixed parameters")
+        if self.smoothness is not None and not isinstance(self.smoothness, int | float):
+            raise InvalidInputError(f"smoothness is {self.smoothness!r}; expected 1.5 or 2.5")
+        if self.linear is not None and not isinstance(self.linear, bool):
+            raise InvalidInputError(f"linear is {self.linear!r}; expected True or False")
 
     @classmethod
     def from_options(cls, given: Mapping[str, Any]) -> SearchSettings:
@@ -126,13 +146,26 @@ class SearchSettings:
         if kernel.projected:
             rng = np.random.default_rng([self.seed, 0, PROJECTION_STREAM])
             usual = PROJECTED_IF_LEARNED if problem.is_model_free else PROJECTED
-            chosen = choose_demonstrations(
-                problem.demonstrations, self.n_demonstrations or usual, rng
-            )
-            rollouts = sample_rollouts(problem, chosen, self.n_rollouts, rng, policies)
-            projection = self.build_projection(problem, chosen, rollouts)
+            wanted = self.n_demonstrations or usual
+            if isinstance(problem, ProjectsElsewhere):
+                if policies:
+                    raise InvalidInputError(
+                        f"rollout_policies are given and the demonstrations of {problem.name!r} "
+                        "are elsewhere; leave them out: rollouts='solved' has roll-outs of the "
+                        "policies of evaluations drawn there"
+                    )
+                projection = problem.build_projection(
+                    self.projection, wanted, self.n_rollouts, rng, self.drop
+                )
+            else:
+                chosen = choose_demonstrations(problem.demonstrations, wanted, rng)
+                rollouts = sample_rollouts(problem, chosen, self.n_rollouts, rng, policies)
+                projection = self.build_projection(problem, chosen, rollouts)
         scale = cast(Any, self.scale)
-        return Surrogate(kernel, projection, problem.box, scale, len(problem.demonstrations))
+        n_demonstrations = len(problem.demonstrations)
+        return Surrogate(
+            kernel, projection, problem.box, scale, n_demonstrations, problem.ruled_out_by
+        )
 
     def build_projection(
         self,

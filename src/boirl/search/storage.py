@@ -1,25 +1,41 @@
-"""Where evaluations are kept, and who is at work on them."""
+"""Databases of studies: addresses, opening, and what goes wrong with them."""
 
 from __future__ import annotations
 
-import os
-import socket
+import importlib.util
+import json
 import sqlite3
-import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
-from weakref import WeakValueDictionary
 
 import optuna
 from optuna.samplers import BaseSampler
 
 from boirl.errors import InvalidInputError, StorageError
 from boirl.search.passwords import hide_password, tells_password, without_password
+from boirl.search.patience import CREATION_PATIENCE, is_creation_race, keep_trying
 
-RELEASED = "released"
-"""Owner of an evaluation that was interrupted and waits for anybody to take it up."""
+ADVICE = {
+    "full": "Free some space on its disk",
+    "No space left": "Free some space on the disk of the server",
+    "locked": "Another program has kept it locked for a minute: wait for that one or end it",
+    "malformed": "The file is damaged: bring back a copy, or name a new file",
+    "not a database": "The file is something else, or damaged: name another one",
+    "readonly": "Make the file and its folder writable",
+    "authentication failed": "Check user and password",
+}
+"""What to do, by words in what a database says."""
+
+FILE_ADVICE = (
+    "Check that the file is an Optuna database, that its folder is writable and that the disk is "
+    "not full"
+)
+SERVER_ADVICE = "Check that the server runs, that this machine reaches it and that it lets you in"
+
+BUSY_SECONDS = 60.0
+"""How long an SQLite file that another process writes to is waited for."""
 
 
 @contextmanager
@@ -32,17 +48,22 @@ def storage_errors(storage: str | None) -> Iterator[None]:
     except (
         SQLAlchemyError,
         ImportError,
+        LookupError,
+        json.JSONDecodeError,
         optuna.exceptions.StorageInternalError,
         sqlite3.Error,
     ) as error:
         cause = getattr(error, "orig", None) or error.__cause__ or error
         reason = str(getattr(cause, "orig", None) or cause).splitlines()[0]
         reason = without_password(reason, storage)
+        advice = next((said for word, said in ADVICE.items() if word in reason), None)
+        if advice is None:
+            is_server = storage is not None and not storage.startswith("sqlite:")
+            advice = SERVER_ADVICE if is_server else FILE_ADVICE
         # A traceback prints what an error was raised from.
         raise StorageError(
             f"the storage {hide_password(storage or 'in memory')} cannot be used ({reason}); "
-            "evaluations finished before are kept. Check that the file is an Optuna database, that "
-            "its folder is writable and that the disk is not full, then run again to resume"
+            f"evaluations finished before are kept. {advice}, then run again to resume"
         ) from (None if tells_password(error, storage) else error)
 
 
@@ -62,8 +83,13 @@ def open_study(storage: str | None, name: str, sampler: BaseSampler | None = Non
     verbosity = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
-        return optuna.create_study(
-            storage=storage, study_name=name, sampler=sampler, load_if_exists=True
+        return keep_trying(
+            lambda: optuna.create_study(
+                storage=_connect(storage), study_name=name, sampler=sampler, load_if_exists=True
+            ),
+            is_creation_race,
+            CREATION_PATIENCE,
+            announce=False,
         )
     except ValueError as error:
         raise InvalidInputError(
@@ -73,6 +99,50 @@ def open_study(storage: str | None, name: str, sampler: BaseSampler | None = Non
         ) from None
     finally:
         optuna.logging.set_verbosity(verbosity)
+
+
+def _connect(storage: str | None) -> optuna.storages.BaseStorage | None:
+    """The storage at an address; None for memory."""
+    from sqlalchemy import make_url
+
+    if storage is None:
+        return None
+    url = make_url(storage)
+    if url.get_backend_name() == "sqlite":
+        return _connect_to_file(storage, url.database or "")
+    if url.drivername in ("postgresql", "postgres"):
+        _check_driver()
+        url = url.set(drivername="postgresql+psycopg")
+    address = url.render_as_string(hide_password=False)
+    return optuna.storages.RDBStorage(address, engine_kwargs={"pool_pre_ping": True})
+
+
+def _connect_to_file(storage: str, file: str) -> optuna.storages.BaseStorage:
+    """An SQLite file, with a write-ahead log where its file system allows for one.
+
+    A commit then costs one write to the disk in place of several, and readers wait for no writer.
+    """
+    from sqlalchemy import event
+
+    options = {"connect_args": {"timeout": BUSY_SECONDS}}
+    connected = optuna.storages.RDBStorage(storage, engine_kwargs=options)
+    if file not in ("", ":memory:"):
+
+        def set_up(connection: sqlite3.Connection, record: Any) -> None:
+            with suppress(sqlite3.OperationalError):
+                connection.execute("PRAGMA journal_mode = WAL")
+
+        event.listen(connected.engine, "connect", set_up)
+        connected.engine.dispose()
+    return connected
+
+
+def _check_driver() -> None:
+    if importlib.util.find_spec("psycopg") is None:
+        raise StorageError(
+            "PostgreSQL needs its driver, which is not installed; "
+            "install it with: pip install 'boirl[postgres]'"
+        )
 
 
 def _check_address(storage: str) -> None:
@@ -88,54 +158,3 @@ def _check_address(storage: str) -> None:
             "'postgresql://user:password@host:5432/name', with %40 for @ and %2F for / in the "
             "password"
         ) from None
-
-
-class Owner:
-    """Marks evaluations as being at work on by one study object of one process."""
-
-    def __init__(self) -> None:
-        self.token = uuid.uuid4().hex
-        _LIVE[self.token] = self
-
-    def record(self) -> dict[str, Any]:
-        """What is stored with an evaluation."""
-        pid = os.getpid()
-        return {
-            "host": socket.gethostname(),
-            "pid": pid,
-            "started": _start_time(pid),
-            "study": self.token,
-        }
-
-
-def _start_time(pid: int) -> str:
-    """Distinguishes two processes with one number; empty where the system does not know."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    except (OSError, IndexError):
-        return ""
-
-
-def is_alive(owner: dict[str, Any] | str | None) -> bool:
-    """Whether the recorded owner of an evaluation may still be at work.
-
-    Owners on other machines, and those that are not studies of boirl, are given the benefit of the
-    doubt.
-    """
-    if owner is None or isinstance(owner, str):
-        return owner != RELEASED
-    if owner["host"] != socket.gethostname():
-        return True
-    if owner["pid"] == os.getpid() and owner["started"] == _start_time(os.getpid()):
-        return owner["study"] in _LIVE
-    try:
-        os.kill(owner["pid"], 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return bool(owner["started"] == _start_time(owner["pid"]))
-
-
-_LIVE: WeakValueDictionary[str, Owner] = WeakValueDictionary()
-"""The owners in this process, by their token."""

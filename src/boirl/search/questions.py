@@ -1,0 +1,190 @@
+"""Which theta is evaluated next, by whom, and what was found: shared by all who run a study."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+
+from optuna.trial import FrozenTrial, TrialState
+
+from boirl.errors import InvalidInputError, StorageError
+from boirl.evaluation import Evaluation
+from boirl.search.database import StudyDatabase
+from boirl.search.leases import LEASE, Lease, Leases, is_free
+from boirl.search.novelty import is_same
+from boirl.search.records import EvaluationRecords, is_finished, theta_of
+from boirl.search.sampler import INITIAL_PURPOSE, PURPOSE, RewardSampler, search_space
+from boirl.types import Box
+
+MOST_DEATHS = 5
+"""Processes that may die over one evaluation before it is taken to be the reason."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A theta that waits for its evaluation."""
+
+    number: int
+    theta: tuple[float, ...]
+
+
+class Questions:
+    """Hands out questions and takes answers for one study object; `use` comes first.
+
+    Args:
+        database: Of the study.
+        box: The rewards under consideration.
+        records: Keeps evaluations.
+        lease_seconds: How long a question is another machine's without a sign of life from there.
+    """
+
+    def __init__(
+        self,
+        database: StudyDatabase,
+        box: Box,
+        records: EvaluationRecords,
+        lease_seconds: float,
+    ) -> None:
+        self._database = database
+        self._records = records
+        self._box = box
+        self._evidence = 0
+        self.leases = Leases(database, lease_seconds)
+        self._asked: dict[int, int] = {}
+        self._finished: set[int] = set()
+
+    def use(self, sampler: RewardSampler, evidence: int) -> None:
+        """Propose thetas by a sampler from now on.
+
+        Args:
+            sampler: Knows all evaluations under the evidence of now.
+            evidence: How often the evidence of the study has changed.
+        """
+        self._sampler, self._evidence = sampler, evidence
+
+    def ask(self) -> Question:
+        """The next question. One that a killed process left behind comes first."""
+        question = self.ask_within(math.inf)
+        assert question is not None
+        return question
+
+    def ask_within(self, evaluations: float) -> Question | None:
+        """The next question; None where there would be too many evaluations in the end.
+
+        Of processes that ask at the same time for the last one, one gets it.
+        """
+        trials = self._database.trials()
+        trial = self._take_over_one_of(trials)
+        if trial is None:
+            if self._n_counted(trials) >= evaluations:
+                return None
+            trial_id = self._new_trial()
+            trials = self._database.trials()
+            trial = next(one for one in reversed(trials) if one._trial_id == trial_id)
+            before = [one for one in trials if one.number < trial.number]
+            if self._n_counted(before) >= evaluations:
+                # Another process was quicker. A trial without a theta counts for nothing.
+                self._database.finish(trial_id, None, {}, {})
+                self.leases.drop(trial_id)
+                return None
+        self._asked[trial.number] = trial._trial_id
+        try:
+            return Question(trial.number, self._theta(trial, trials))
+        except BaseException:
+            self.give_back(trial.number)
+            raise
+
+    def answer(self, question: Question, evaluation: Evaluation) -> None:
+        """Record an evaluation; durable when this returns.
+
+        Where another process took the question over and was quicker, its evaluation counts.
+        """
+        trial_id = self._asked.get(question.number)
+        if trial_id is None:
+            raise InvalidInputError(
+                f"evaluation {question.number} was reported before, or never asked for by this "
+                "study; tell each question of ask() once"
+            )
+        kept = self._records.attributes(question.number, evaluation, self._evidence)
+        nll = evaluation.nll if evaluation.ok else None
+        if self._database.finish(trial_id, nll, *kept):
+            self._records.keep(question.number, evaluation)
+        self.leases.drop(trial_id)
+        del self._asked[question.number]
+
+    def give_back(self, number: int) -> None:
+        """Let the next ask, here or elsewhere, take up a question that is not answered."""
+        trial_id = self._asked.pop(number, None)
+        if trial_id is not None:
+            with suppress(StorageError):
+                self.leases.give_back(trial_id)
+
+    def foreign_leases(self) -> dict[int, Lease]:
+        """Of evaluations of other machines, where only time tells whether they are still there."""
+        running = self._running_elsewhere(self._database.trials())
+        now = self._database.now() if running else 0.0
+        leases = {trial.number: Lease.of(trial) for trial in running}
+        return {
+            number: lease
+            for number, lease in leases.items()
+            if lease is not None and not lease.is_here and lease.deadline >= now
+        }
+
+    def _running_elsewhere(self, trials: list[FrozenTrial]) -> list[FrozenTrial]:
+        running = [trial for trial in trials if trial.state == TrialState.RUNNING]
+        return [trial for trial in running if trial.number not in self._asked]
+
+    def _n_counted(self, trials: list[FrozenTrial]) -> int:
+        """Evaluations that are finished, or that somebody is at work on."""
+        n = 0
+        for trial in trials:
+            if trial.number in self._finished:
+                n += 1
+            elif is_finished(trial, self._box):
+                self._finished.add(trial.number)
+                n += 1
+            elif trial.state == TrialState.RUNNING and Lease.of(trial) is not None:
+                n += 1
+        return n
+
+    def _new_trial(self) -> int:
+        """The id of a trial that has its owner from the start, so that nobody takes it over."""
+        lease = self.leases.new()
+        trial_id = self._database.create({LEASE: lease.record()})
+        self.leases.hold(trial_id, lease)
+        return trial_id
+
+    def _take_over_one_of(self, trials: list[FrozenTrial]) -> FrozenTrial | None:
+        """A trial whose process has gone, taken over."""
+        running = self._running_elsewhere(trials)
+        now = self._database.now() if running else 0.0
+        for trial in running:
+            if not is_free(trial, now) or not self.leases.take_over(trial):
+                continue
+            deaths = self.leases.deaths(trial._trial_id)
+            if deaths < MOST_DEATHS:
+                return trial
+            self._asked[trial.number] = trial._trial_id
+            theta = tuple(theta_of(trial, self._box).tolist())
+            failure = f"the processes that evaluated it died, {deaths} times; it was given up"
+            given_up = Evaluation(theta, math.nan, failure=failure, n_policies=0)
+            self.answer(Question(trial.number, theta), given_up)
+        return None
+
+    def _theta(self, trial: FrozenTrial, trials: list[FrozenTrial]) -> tuple[float, ...]:
+        """The theta of a trial; where it has none yet, it is proposed and nobody else gets it."""
+        box = self._box
+        if len(trial.params) == box.dimension:
+            return tuple(theta_of(trial, box).tolist())
+        space = search_space(box)
+        while True:
+            theta, attributes = self._sampler.propose(trial.number, trials)
+            params = dict(zip(box.names, theta.tolist(), strict=True))
+            # What the user asks for first may well hold a theta twice.
+            is_given = attributes[PURPOSE] == INITIAL_PURPOSE
+            is_taken = None if is_given else partial(is_same, theta, box=box)
+            if self._database.propose(trial._trial_id, params, space, attributes, is_taken, trials):
+                return tuple(params.values())
+            trials = self._database.trials()

@@ -1,0 +1,55 @@
+"""Whatever goes wrong with an evaluation is in its outcome."""
+
+import re
+
+import pytest
+
+from boirl.errors import SolverError
+from boirl.execution.jobs import carry_out, reason_of
+from boirl.types import silent
+from tests.execution.conftest import job
+
+
+def test_an_evaluation_that_succeeds_is_the_outcome(problem):
+    outcome = carry_out(problem, job(), silent, "me")
+    assert (outcome.worker, outcome.fault) == ("me", None)
+    assert outcome.evaluation.nll == problem.evaluate((0.5, 1.0)).nll
+    assert outcome.evaluation.seed == 7
+
+
+@pytest.mark.parametrize(
+    ("first", "reason"),
+    [
+        (-1.5, r"raised ZeroDivisionError: the motor caught fire \(conftest.py, line \d+\)"),
+        (-1.25, "raised SystemExit: 3"),
+        (-1.0, "the NLL is nan; expected a finite number"),
+    ],
+)
+def test_what_goes_wrong_is_a_fault_of_one_line(misbehaving, first, reason):
+    outcome = carry_out(misbehaving, job(first=first), silent, "me")
+    assert re.search(reason, outcome.fault)
+    assert "\n" not in outcome.fault
+    assert ("ZeroDivisionError" in outcome.trace) == (first == -1.5)
+
+
+def test_a_solver_that_finds_nothing_is_no_fault(problem, monkeypatch):
+    def fail(self, *given):
+        raise SolverError("it did not converge")
+
+    monkeypatch.setattr(type(problem), "_evaluate", fail)
+    outcome = carry_out(problem, job(), silent, "me")
+    assert outcome.fault is None
+    assert outcome.evaluation.failure == "it did not converge"
+
+
+def test_interrupts_are_not_swallowed(problem, monkeypatch):
+    def press(self, *given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(problem), "evaluate", press)
+    with pytest.raises(KeyboardInterrupt):
+        carry_out(problem, job(), silent, "me")
+
+
+def test_errors_of_boirl_speak_for_themselves():
+    assert reason_of(SolverError("it did not converge")) == "it did not converge"
