@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from boirl.domains.gridworld import GRIDWORLD2D
-from boirl.errors import InvalidInputError
+from boirl.errors import InvalidInputError, MissingExtraError
 from boirl.problem.catalogue import PROBLEMS, ProblemEntry, load_problem
 
 
@@ -88,5 +88,5 @@ def test_a_function_may_be_named_by_its_module():
 
 def test_a_missing_library_is_named_with_the_command_to_install_it():
     entry = ProblemEntry("no_such_library.problems:build", "needs more")
-    with pytest.raises(InvalidInputError, match=r"needs no_such_library.*pip install"):
+    with pytest.raises(MissingExtraError, match=r"needs no_such_library.*pip install"):
         _ = entry.build

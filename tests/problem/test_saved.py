@@ -1,6 +1,7 @@
 """Problems that are written to a file and read again."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -142,3 +143,11 @@ def test_transitions_that_lead_nowhere_are_refused(random_problem, name, value):
     arrays[name][1] = value
     with pytest.raises((ValueError, IndexError), match=r"."):
         load_saved_problem(SavedProblem("tabular", facts, arrays))
+
+
+def test_names_are_kept(random_problem):
+    problem = random_problem(0)
+    named = replace(problem, mdp=problem.mdp.with_names("abcd", "xyz"))
+    again: Any = load_saved_problem(save_problem(named))
+    assert again.mdp.state_names == ("a", "b", "c", "d")
+    assert again.mdp.action_names == ("x", "y", "z")

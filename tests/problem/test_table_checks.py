@@ -58,3 +58,16 @@ def test_a_reward_for_other_states_is_refused():
     mdp = TabularMDP.from_next_states([[1], [0]], 0.9)
     with pytest.raises(InvalidInputError, match="are for 3 states, and the environment has 2"):
         boirl.TabularProblem(mdp, boirl.LinearReward(np.ones((3, 1)), {"weight": (-1, 0)}))
+
+
+def test_a_reward_that_is_the_same_everywhere_is_refused():
+    table = np.array([[0, 1], [0, 1]])
+    same = boirl.LinearReward(np.ones((2, 1)), {"wage": (-1.0, 1.0)})
+    endless = boirl.TabularProblem(TabularMDP.from_next_states(table, 0.9), same)
+    with pytest.raises(InvalidInputError, match="the same in all 2 states, whatever theta is"):
+        endless.check_reward_varies()
+    # Where trajectories end, a constant says whether to hurry.
+    ending = TabularMDP.from_next_states(table, 0.9, terminal=[1])
+    boirl.TabularProblem(ending, same).check_reward_varies()
+    other = boirl.LinearReward(np.array([[1.0], [1.1]]), {"wage": (-1.0, 1.0)})
+    boirl.TabularProblem(TabularMDP.from_next_states(table, 0.9), other).check_reward_varies()

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -7,7 +9,13 @@ from hypothesis import strategies as st
 import boirl
 from boirl.demonstrations import Demonstrations
 from boirl.environments import TabularMDP
-from boirl.errors import BoirlWarning, DemonstrationError, InvalidInputError, SolverError
+from boirl.errors import (
+    BoirlWarning,
+    DemonstrationError,
+    InvalidInputError,
+    SolverError,
+    StorageError,
+)
 from boirl.policies import TabularSolver
 from boirl.problem import TabularProblem
 from boirl.problem.catalogue import load_problem
@@ -270,3 +278,52 @@ def test_any_reward_can_be_solved_for(random_problem):
     infinite = LinearReward(lambda steps: np.full((len(steps), 1), np.inf), WEIGHT, "state")
     with pytest.raises(SolverError, match="not finite"):
         problem.solve(infinite, (1.0,))
+
+
+NAMES = (("home", "shop", "park", "pub"), ("walk", "ride", "wait"))
+
+
+def test_names_change_no_number_that_is_computed(random_problem):
+    plain = random_problem(3)
+    mdp = plain.mdp.with_names(*NAMES)
+    shown = Demonstrations.from_trajectories(
+        [
+            ([NAMES[0][s] for s in (*one.states, one.next_states[-1])], [NAMES[1][a] for a in acts])
+            for one in plain.demonstrations
+            for acts in [one.actions]
+        ]
+    )
+    named = TabularProblem(mdp, plain.reward, shown, plain.solver)
+    assert named.fingerprint() == plain.fingerprint()
+    assert named.nll([0.5, -0.5]) == plain.nll([0.5, -0.5])
+
+
+def test_answers_and_warnings_use_names(random_problem):
+    plain = random_problem(3, deterministic=True)
+    named = TabularProblem(plain.mdp.with_names(*NAMES), plain.reward, plain.demonstrations)
+    policies = [problem.policy(t) for problem in (plain, named) for t in ([2, 2], [-2, -2])]
+    (one, other), (first, second) = policies[:2], policies[2:]
+    unnamed = plain.most_different(one, other, 1)[0]
+    apart = named.most_different(first, second, 1)[0]
+    assert apart.names == (
+        NAMES[0][unnamed.state],
+        NAMES[1][unnamed.action],
+        NAMES[1][unnamed.other_action],
+    )
+    assert str(apart).startswith(f"{apart.names[0]}: {apart.names[1]}, the other ")
+    assert str(unnamed).startswith(f"state {unnamed.state}: action {unnamed.action}")
+    elsewhere = (plain.mdp.next_states[0, 0] + 1) % 4
+    wrong = Demonstrations.from_trajectories([([0, elsewhere], [0])])
+    with pytest.warns(BoirlWarning, match=f"walk in home led to {NAMES[0][elsewhere]}"):
+        named.with_demonstrations(wrong)
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [{}, {"values": np.zeros(3)}, {"values": np.full(4, np.nan)}, {"values": np.zeros(4, complex)}],
+)
+def test_a_policy_that_is_damaged_is_refused(random_problem, kept):
+    problem = random_problem(61)
+    evaluation = replace(problem.evaluate((0.5, -0.5)), policies=(kept,))
+    with pytest.raises(StorageError, match="is damaged: its values"):
+        problem.policy_of(evaluation)

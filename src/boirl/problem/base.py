@@ -13,14 +13,14 @@ import torch
 from numpy.typing import ArrayLike
 
 from boirl.demonstrations import Demonstrations
-from boirl.errors import InvalidInputError, SolverError
-from boirl.evaluation import Evaluation, PolicyArrays
+from boirl.errors import InvalidInputError, ProcessDiedError, SolverError
+from boirl.evaluation import FAULT, Evaluation, PolicyArrays
 from boirl.problem.given_later import GivenLater
 from boirl.problem.likelihood import Policy, trajectory_log_likelihoods
 from boirl.problem.scoring import Scored
 from boirl.rewards import RewardFamily, Transitions
 from boirl.threads import single_thread
-from boirl.types import Box, Difference, FloatArray, Report, silent
+from boirl.types import Box, Difference, FloatArray, HalfSpace, Report, silent
 
 DEMONSTRATION_STREAM = 8
 """Demonstrations draw from the stream (seed, this)."""
@@ -118,6 +118,7 @@ class Problem(Scored, ABC, Generic[P]):
                 tuple(chosen.tolist()),
                 float("nan"),
                 failure=str(error),
+                facts={FAULT: True} if isinstance(error, ProcessDiedError) else {},
                 n_policies=self.policies_per_evaluation,
                 environment_steps=self.policies_per_evaluation * self.env_steps_per_policy,
             )
@@ -214,6 +215,14 @@ class Problem(Scored, ABC, Generic[P]):
     @abstractmethod
     def nll_batch(self, thetas: ArrayLike) -> FloatArray:
         """NLL of `n` thetas, NaN where the solver failed; `n` policy optimisations."""
+
+    def ruled_out_by(self, theta: FloatArray) -> HalfSpace | None:
+        """Rewards that have no policy, by what one theta, `d`, says of all others.
+
+        Cheap next to a policy optimisation, whether that of theta succeeded or not. None, as by
+        default, where nothing is known of others.
+        """
+        return None
 
     @property
     def env_steps_per_policy(self) -> int:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from boirl.environments import TabularMDP
 from boirl.policies.network import NetworkPolicy
 from boirl.types import Difference, FloatArray, IntArray
 
@@ -72,3 +74,11 @@ def sampled_differences(
     acts = one.mode(states[farthest]), other.mode(states[farthest])
     rows = zip(states[farthest], *acts, distances[farthest].tolist(), strict=True)
     return [Difference(*row) for row in rows]
+
+
+def named(apart: Difference, mdp: TabularMDP) -> Difference:
+    """A difference with the names of its state and actions, where the dynamics have some."""
+    if not mdp.state_names and not mdp.action_names:
+        return apart
+    acts = (mdp.action_label(apart.action), mdp.action_label(apart.other_action))
+    return replace(apart, names=(mdp.state_label(apart.state), *acts))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from boirl.errors import InvalidInputError
+from boirl.extras import missing_reported
 from boirl.lazy import load
 from boirl.problem.base import Problem
 from boirl.registry import Registry
@@ -32,13 +33,8 @@ class ProblemEntry:
         """The function; imported when it is first needed."""
         if not isinstance(self.source, str):
             return self.source
-        try:
+        with missing_reported("this problem", any_package=True):
             found: Callable[..., Problem[Any]] = load(self.source)
-        except ModuleNotFoundError as error:
-            raise InvalidInputError(
-                f"this problem needs {error.name}, which is not installed; install it with "
-                "pip install 'boirl[rl]'"
-            ) from error
         return found
 
 

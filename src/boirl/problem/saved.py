@@ -82,6 +82,8 @@ def tabular_parts(problem: TabularProblem) -> tuple[dict[str, Any], dict[str, ND
         "horizon": problem.horizon,
         "truth": problem.truth,
         "reward": reward,
+        "state_names": mdp.state_names,
+        "action_names": mdp.action_names,
     }
     arrays = {
         "probabilities": mdp.transition.data,
@@ -104,13 +106,17 @@ def tabular_fields(facts: Mapping[str, Any], arrays: Arrays) -> dict[str, Any]:
     transition = sp.csr_array(rows, shape=(len(start) * n_actions, len(start)))
     # Compiled code follows these numbers without looking where they lead.
     transition.check_format(full_check=True)
+    further: dict[str, Any] = {
+        **{name: arrays[name] for name in ("terminal", "endless") if name in arrays},
+        **{name: facts.get(name, ()) for name in ("state_names", "action_names")},
+    }
     return {
         "mdp": TabularMDP(
             transition,
             n_actions,
             facts["gamma"],
             np.asarray(start),
-            **{name: arrays[name] for name in ("terminal", "endless") if name in arrays},
+            **further,
         ),
         "reward": reward_from_parts(facts["reward"], without_prefix("reward", arrays)),
         "demonstrations": Demonstrations.from_dict(without_prefix("demonstrations", arrays)),

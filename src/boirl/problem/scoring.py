@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -10,6 +11,8 @@ from numpy.typing import ArrayLike
 
 from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError
+from boirl.evaluation import Evaluation
+from boirl.html import heading, table
 from boirl.lazy import load
 from boirl.problem.likelihood import Policy
 from boirl.problem.suboptimality import Suboptimality
@@ -62,6 +65,34 @@ class Scored:
             axis=0,
         ).astype(np.float64)
         return by_step if per_step else sum_by_trajectory(by_step, steps)
+
+    def kept_log_likelihoods(self, evaluations: Sequence[Evaluation]) -> FloatArray:
+        """Log-likelihood of each demonstration under the policies that evaluations keep, `n x N`.
+
+        For evaluations of the same problem with any demonstrations. Nothing is solved. With several
+        policies it is the mean over them.
+        """
+        problem = cast("Problem[Any]", self)
+        rows = [
+            np.mean([problem.log_likelihoods(one) for one in problem.policies_of(kept)], axis=0)
+            for kept in evaluations
+        ]
+        return np.array(rows, dtype=np.float64).reshape(len(rows), len(problem.demonstrations))
+
+    def _repr_html_(self) -> str:
+        """The problem in a notebook: what it is, and its parameters."""
+        problem = cast("Problem[Any]", self)
+        parameters = problem.reward.parameters
+        rows = [
+            [
+                one.name,
+                f"{one.low:g}",
+                f"{one.high:g}",
+                "" if one.fixed is None else f"{one.fixed:g}",
+            ]
+            for one in parameters
+        ]
+        return heading(repr(problem)) + table(["parameter", "low", "high", "fixed"], rows)
 
     def suboptimality(self, theta: ArrayLike | None = None) -> Suboptimality:
         """How much less than the optimum the demonstrator earns under a reward.

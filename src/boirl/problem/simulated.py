@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from boirl.demonstrations import Demonstrations
 from boirl.environments.simulator import Simulator, fit_to
-from boirl.errors import InvalidInputError, SolverError
+from boirl.errors import InvalidInputError, ProcessDiedError, SolverError
 from boirl.evaluation import Evaluation, PolicyArrays
 from boirl.policies.actions import ActionModel
 from boirl.policies.network import NetworkPolicy
@@ -194,7 +194,8 @@ class GymProblem(Problem[NetworkPolicy]):
         results = run_jobs(jobs, report, self.workers)
         outcomes = [outcome for result in results for outcome in result.value or ()]
         if not outcomes:
-            raise SolverError("; ".join(dict.fromkeys(str(result.failure) for result in results)))
+            reasons = "; ".join(dict.fromkeys(str(result.failure) for result in results))
+            raise (ProcessDiedError if any(one.died for one in results) else SolverError)(reasons)
         return outcomes
 
     @cached_property
@@ -253,7 +254,7 @@ class GymProblem(Problem[NetworkPolicy]):
         return float(self.returns(trajectories, truth).mean())
 
     def complete(self, demonstrations: Demonstrations) -> Demonstrations:
-        fitting = fit_to(self.simulator, demonstrations)
+        fitting = fit_to(self.simulator, demonstrations.numbered())
         check_ends(fitting, self.reward)
         return fitting
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 
 import numpy as np
 
 from boirl.demonstrations import UNKNOWN, Demonstrations
 from boirl.environments import TabularMDP
-from boirl.errors import BoirlWarning, InvalidInputError
+from boirl.errors import BoirlWarning, InvalidInputError, SolverError, StorageError
 from boirl.rewards import RewardFamily
+from boirl.types import FloatArray
 
 
 def check_covers(reward: RewardFamily, mdp: TabularMDP) -> None:
@@ -32,6 +34,25 @@ def check_covers(reward: RewardFamily, mdp: TabularMDP) -> None:
         ) from error
 
 
+def refuse_constant_rewards(rewards: FloatArray, mdp: TabularMDP, name: str) -> None:
+    """Refuse a family that pays the same everywhere, which makes nobody act differently.
+
+    Where trajectories end, a constant says whether to hurry.
+
+    Args:
+        rewards: Of all transitions that may be paid for at some thetas, `n x T`.
+        mdp: The dynamics.
+        name: Of the problem.
+    """
+    if mdp.terminal.size or not np.allclose(rewards, rewards[:, :1], rtol=1e-12, atol=0.0):
+        return
+    raise InvalidInputError(
+        f"the reward of problem {name!r} is the same in all {mdp.n_states} states, whatever theta "
+        "is, and trajectories never end: no theta changes what the demonstrator does; give states "
+        "features that differ"
+    )
+
+
 def warn_of_absorbing_states(mdp: TabularMDP) -> None:
     """Under `logsumexp`, the free choice in a state that nothing leaves is worth a lot."""
     absorbing = mdp.absorbing
@@ -44,7 +65,7 @@ def warn_of_absorbing_states(mdp: TabularMDP) -> None:
         f"{np.log(mdp.n_actions) / (1.0 - mdp.gamma):.4g} nats"
     )
     warnings.warn(
-        f"no action leaves state {absorbing[0]}"
+        f"no action leaves {mdp.state_label(absorbing[0])}"
         + (f" (nor {len(absorbing) - 1} others)" if len(absorbing) > 1 else "")
         + f", and it is not terminal: under logsumexp the free choice there {worth}, beside what "
         f"it pays; give the MDP terminal={absorbing[:5].tolist()}"
@@ -89,9 +110,33 @@ def warn_of_impossible_steps(demonstrations: Demonstrations, mdp: TabularMDP) ->
         warnings.warn(
             f"{impossible.size} demonstrated steps cannot happen in this environment, first "
             f"in trajectory {demonstrations.trajectory_numbers[step]}, step "
-            f"{demonstrations.step_numbers[step]}: action {actions[step]} in state "
-            f"{states[step]} led to state {following[step]}; check the numbering of states "
-            "and actions",
+            f"{demonstrations.step_numbers[step]}: {mdp.action_label(actions[step])} in "
+            f"{mdp.state_label(states[step])} led to {mdp.state_label(following[step])}; check the "
+            "numbering of states and actions",
             BoirlWarning,
             stacklevel=5,
         )
+
+
+def refuse_infinite_rewards(rewards: FloatArray, mdp: TabularMDP, thetas: FloatArray) -> None:
+    """Refuse rewards, a table for each of `n` thetas, that are not finite."""
+    if not np.isfinite(rewards).all():
+        number, state = np.argwhere(~np.isfinite(rewards))[0][:2]
+        raise SolverError(
+            f"the reward of {mdp.state_label(state)} is not finite for theta "
+            f"{tuple(thetas[number].tolist())}; expected finite rewards all over the box"
+        )
+
+
+def checked_values(
+    arrays: Mapping[str, FloatArray], n_states: int, theta: tuple[float, ...]
+) -> FloatArray:
+    """The values of a kept policy; refused where they are not one finite number per state."""
+    values = arrays.get("values", np.empty(0))
+    if values.shape != (n_states,) or values.dtype != np.float64 or not np.isfinite(values).all():
+        raise StorageError(
+            f"the policy of theta {theta} is damaged: its values have shape {values.shape} and "
+            f"type {values.dtype}; expected finite numbers of shape {(n_states,)}: evaluate it "
+            "again"
+        )
+    return values

@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast
 
 import numpy as np
@@ -19,7 +19,7 @@ from boirl.errors import InvalidInputError, SolverError
 from boirl.evaluation import Evaluation, PolicyArrays
 from boirl.policies import TabularPolicy, TabularSolver, expected_return
 from boirl.problem.base import DEMONSTRATION_STREAM, Problem
-from boirl.problem.behaviour import largest_differences, mean_total_variation
+from boirl.problem.behaviour import largest_differences, mean_total_variation, named
 from boirl.problem.endings import (
     check_ends,
     check_lengths,
@@ -29,9 +29,13 @@ from boirl.problem.endings import (
 from boirl.problem.explanation import explain
 from boirl.problem.given_later import GivenLater
 from boirl.problem.likelihood import negative_log_likelihoods
+from boirl.problem.rescoring import kept_tabular_log_likelihoods
 from boirl.problem.suboptimality import Suboptimality, tabular_suboptimality
 from boirl.problem.table_checks import (
     check_covers,
+    checked_values,
+    refuse_constant_rewards,
+    refuse_infinite_rewards,
     warn_of_absorbing_states,
     warn_of_impossible_steps,
     warn_of_unpaid_parameters,
@@ -76,12 +80,15 @@ class TabularProblem(Problem[TabularPolicy]):
         if self.solver.bellman == "logsumexp":
             warn_of_absorbing_states(self.mdp)
         if self.has_demonstrations:
-            set_field(self, "demonstrations", self.complete(self.demonstrations))
-            warn_of_impossible_steps(self.demonstrations, self.mdp)
+            self._take(self.demonstrations)
         if self.horizon is not None and self.horizon < 1:
             raise InvalidInputError(f"the horizon is {self.horizon}; expected at least one step")
         if self.truth is not None:
             set_field(self, "truth", tuple(self.box.check_one(self.truth).tolist()))
+
+    def _take(self, demonstrations: Demonstrations) -> None:
+        object.__setattr__(self, "demonstrations", self.complete(demonstrations))
+        warn_of_impossible_steps(self.demonstrations, self.mdp)
 
     @property
     def gamma(self) -> float:
@@ -119,7 +126,13 @@ class TabularProblem(Problem[TabularPolicy]):
 
     def with_demonstrations(self, demonstrations: Demonstrations) -> TabularProblem:
         """The same problem with other demonstrations to explain."""
-        return replace(self, demonstrations=demonstrations)
+        # Environment and reward were checked before: all that is new is the demonstrations.
+        other = object.__new__(type(self))
+        for one in fields(self):
+            if one.name != "demonstrations":
+                object.__setattr__(other, one.name, getattr(self, one.name))
+        other._take(demonstrations)
+        return other
 
     def with_gamma(self, gamma: float) -> TabularProblem:
         mdp, shown = replace(self.mdp, gamma=float(gamma)), GivenLater.stored(self)
@@ -171,6 +184,11 @@ class TabularProblem(Problem[TabularPolicy]):
         (gradient,) = torch.autograd.grad(paid @ torch.as_tensor(by_transition), chosen)
         return np.asarray(gradient.numpy())
 
+    def kept_log_likelihoods(self, evaluations: Sequence[Evaluation]) -> FloatArray:
+        if any(one.reward is not None for one in evaluations):
+            return super().kept_log_likelihoods(evaluations)
+        return kept_tabular_log_likelihoods(self, evaluations)
+
     def compact_policy(self, policy: TabularPolicy) -> PolicyArrays:
         """Its values: the policy follows from them by one step."""
         assert policy.values is not None
@@ -179,7 +197,8 @@ class TabularProblem(Problem[TabularPolicy]):
     def _restore_policy(self, arrays: PolicyArrays, evaluation: Evaluation) -> TabularPolicy:
         family = evaluation.reward or self.reward
         rewards = self.mdp.expected_rewards(family, np.array([evaluation.theta]))[0]
-        return self.solver.policy_of_values(self.mdp, rewards, arrays["values"])
+        values = checked_values(arrays, self.dynamics.n_states, evaluation.theta)
+        return self.solver.policy_of_values(self.mdp, rewards, values)
 
     def true_return(self, policy: TabularPolicy) -> float:
         return float(self._true_returns(policy.log_probabilities[None])[0])
@@ -192,9 +211,8 @@ class TabularProblem(Problem[TabularPolicy]):
             start = counts / counts.sum()
         copies = self.dynamics.n_states // self.mdp.n_states
         rewards = np.tile(self.true_rewards(), (copies, 1))
-        later = np.zeros(self.dynamics.n_states - self.mdp.n_states)
-        start = np.concatenate([start, later])
-        return expected_return(self.dynamics, log_policies, rewards, start, self.steps)
+        first = np.pad(start, (0, self.dynamics.n_states - self.mdp.n_states))
+        return expected_return(self.dynamics, log_policies, rewards, first, self.steps)
 
     def nll_batch(self, thetas: ArrayLike) -> FloatArray:
         checked = self.box.check(thetas)
@@ -230,6 +248,7 @@ class TabularProblem(Problem[TabularPolicy]):
         return float(returns[0]) if np.ndim(theta) <= 1 else returns
 
     def complete(self, demonstrations: Demonstrations) -> Demonstrations:
+        demonstrations = demonstrations.numbered(self.mdp.state_names, self.mdp.action_names)
         demonstrations.check_fits(self.mdp.n_states, self.mdp.n_actions)
         demonstrations = without_ended_steps(demonstrations, self.mdp)
         if self.solver.horizon is not None:
@@ -287,7 +306,7 @@ class TabularProblem(Problem[TabularPolicy]):
         found = largest_differences(
             states, one.probabilities[states], other.probabilities[states], n
         )
-        return [replace(apart, state=apart.state % self.mdp.n_states) for apart in found]
+        return [named(replace(one, state=one.state % self.mdp.n_states), self.mdp) for one in found]
 
     def fingerprint(self) -> str:
         digest = hashlib.sha256()
@@ -306,6 +325,10 @@ class TabularProblem(Problem[TabularPolicy]):
         digest.update((np.round(rewards, 9) + 0.0).tobytes())
         return digest.hexdigest()[:16]
 
+    def check_reward_varies(self) -> None:
+        super().check_reward_varies()
+        refuse_constant_rewards(self.probe_reward(self.probed_transitions()), self.mdp, self.name)
+
     def probed_transitions(self) -> Transitions:
         return self.mdp.paid_transitions(self.reward.depends_on)
 
@@ -320,12 +343,7 @@ class TabularProblem(Problem[TabularPolicy]):
         """Reward tables of `n` thetas, all of them finite."""
         checked = self.box.check(thetas)
         rewards = self.mdp.expected_rewards(self.reward, checked)
-        if not np.isfinite(rewards).all():
-            number, state = np.argwhere(~np.isfinite(rewards))[0][:2]
-            raise SolverError(
-                f"the reward of state {state} is not finite for theta "
-                f"{tuple(checked[number].tolist())}; expected finite rewards all over the box"
-            )
+        refuse_infinite_rewards(rewards, self.mdp, checked)
         return rewards
 
 

@@ -31,10 +31,11 @@ Job = Callable[[Report], T]
 
 
 class Result(NamedTuple, Generic[T]):
-    """What a job returned, or why it failed."""
+    """What a job returned, or why it failed; `died` where its process was killed."""
 
     value: T | None
     failure: str | None
+    died: bool = False
 
 
 def can_fork() -> bool:
@@ -42,13 +43,19 @@ def can_fork() -> bool:
     return "fork" in multiprocessing.get_all_start_methods() and os.name == "posix"
 
 
-def run_jobs(jobs: Sequence[Job[T]], report: Report, workers: int | None = None) -> list[Result[T]]:
+def run_jobs(
+    jobs: Sequence[Job[T]],
+    report: Report,
+    workers: int | None = None,
+    on_result: Callable[[int, Result[T]], None] = lambda number, result: None,
+) -> list[Result[T]]:
     """Run jobs, so many at a time, and return their results in order.
 
     Args:
         jobs: What to do.
         report: Called with the share done of all jobs, and the latest message.
         workers: Children at a time, by default as many as there are cores; 0 to work here.
+        on_result: Called here with the number of a job and its result as soon as it is done.
     """
     at_once = (os.cpu_count() or 1) if workers is None else workers
     shares = [0.0] * len(jobs)
@@ -61,7 +68,11 @@ def run_jobs(jobs: Sequence[Job[T]], report: Report, workers: int | None = None)
         return report_share
 
     if at_once < 1 or not can_fork() or multiprocessing.current_process().daemon:
-        return [_here(job, report_of(number)) for number, job in enumerate(jobs)]
+        done = []
+        for number, job in enumerate(jobs):
+            done.append(_here(job, report_of(number)))
+            on_result(number, done[-1])
+        return done
     _import_for_children()
     results: dict[int, Result[T]] = {}
     children: dict[Connection, tuple[int, Any]] = {}
@@ -80,12 +91,13 @@ def run_jobs(jobs: Sequence[Job[T]], report: Report, workers: int | None = None)
                 except (EOFError, OSError):
                     # Closed, or broken off in the middle of a message.
                     process.join()
-                    message = Result(None, _death(process.exitcode))
+                    message = Result(None, describe_death(process.exitcode), died=True)
                 if isinstance(message, Result):
                     results[number] = message
                     del children[ready]
                     ready.close()
                     process.join()
+                    on_result(number, message)
                 else:
                     report_of(number)(*message)
     finally:
@@ -149,11 +161,12 @@ def reason_of(error: Exception) -> str:
     return f"training crashed with {type(error).__name__}: {message} ({place})"
 
 
-def _death(code: int | None) -> str:
+def describe_death(code: int | None, what: str = "of the training") -> str:
+    """Why a process ended before its time, by its exit code."""
     if code is not None and code < 0:
         try:
             name = signal.Signals(-code).name
         except ValueError:
             name = f"signal {-code}"
-        return f"the training process was killed ({name}); if memory ran out, run fewer at a time"
-    return f"the training process ended without a result (exit code {code})"
+        return f"the process {what} was killed ({name}); if memory ran out, run fewer at a time"
+    return f"the process {what} ended without a result (exit code {code})"

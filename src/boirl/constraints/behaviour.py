@@ -1,0 +1,120 @@
+"""Constraints on what the policy of a reward does: known once it has been evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from boirl.constraints.quantities import ExpectedTotal, Function, Measured, Quantity, Reach
+from boirl.errors import CodeNeededError, InvalidInputError
+from boirl.problem import Problem
+
+CONFIDENT = 1.645
+"""Standard errors by which an estimate has to be on the right side: 95 %, one-sided."""
+
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class BehaviourConstraint:
+    """A quantity with a limit.
+
+    Attributes:
+        quantity: What is measured; None where a file could only name it.
+        limit: The largest or smallest value.
+        at_most: Whether it is the largest.
+        name: In messages.
+    """
+
+    quantity: Quantity | None
+    limit: float
+    at_most: bool
+    name: str
+
+    def measure(self, problem: Problem[Any], policy: Any) -> Measured:
+        """The quantity for a policy.
+
+        Raises:
+            CodeNeededError: The constraint came from a file, which does not carry functions.
+        """
+        if self.quantity is None:
+            raise CodeNeededError(
+                f"constraint {self.name!r} came from a file, which does not carry what it "
+                "measures; pass constraints=[...] again"
+            )
+        return self.quantity.measure(problem, policy)
+
+    def margin(self, value: float) -> float:
+        """How far a value is on the right side of the limit; below 0 it is on the wrong one."""
+        return self.limit - value if self.at_most else value - self.limit
+
+    def holds(self, measured: Measured) -> bool:
+        """Whether it is met: exactly, or at 95 % where the value is an estimate."""
+        slack = CONFIDENT * measured.standard_error
+        return self.margin(measured.value) - slack >= -ROUNDING
+
+    def describe(self, measured: Measured) -> str:
+        """A value beside its limit."""
+        sign = "<=" if self.at_most else ">="
+        error = f" ± {measured.standard_error:.2g}" if measured.standard_error else ""
+        return f"{self.name}: {measured.value:.4g}{error}, expected {sign} {self.limit:g}"
+
+    def facts(self) -> dict[str, Any]:
+        """What tells it from another one, ready for JSON."""
+        return {
+            "kind": "behaviour",
+            "name": self.name,
+            "limit": self.limit,
+            "at_most": self.at_most,
+        }
+
+
+def limited(
+    quantity: Quantity, at_most: float | None, at_least: float | None
+) -> list[BehaviourConstraint]:
+    """The constraints of one quantity."""
+    if at_most is None and at_least is None:
+        raise InvalidInputError(
+            f"neither at_most nor at_least of {quantity.name!r} is given; expected one at least"
+        )
+    name = quantity.name
+    found = []
+    if at_most is not None:
+        found.append(BehaviourConstraint(quantity, float(at_most), True, name))
+    if at_least is not None:
+        label = name if at_most is None else f"{name} (at least)"
+        found.append(BehaviourConstraint(quantity, float(at_least), False, label))
+    return found
+
+
+def reaches(
+    where: ArrayLike | Callable[[Any], Any],
+    at_most: float | None = None,
+    at_least: float | None = None,
+    **options: Any,
+) -> list[BehaviourConstraint]:
+    """Limits on the probability that a trajectory comes to some states; see `Reach`."""
+    return limited(Reach(where, **options), at_most, at_least)
+
+
+def expects(
+    per_step: ArrayLike | Callable[[Any, Any], Any] | None = None,
+    at_most: float | None = None,
+    at_least: float | None = None,
+    **options: Any,
+) -> list[BehaviourConstraint]:
+    """Limits on what adds up along a trajectory, such as time; see `ExpectedTotal`."""
+    return limited(ExpectedTotal(per_step, **options), at_most, at_least)
+
+
+def custom(
+    function: Callable[[Any, Any], Any],
+    at_most: float | None = None,
+    at_least: float | None = None,
+    name: str | None = None,
+) -> list[BehaviourConstraint]:
+    """Limits on any number that a function of problem and policy gives; see `Function`."""
+    return limited(Function(function, name), at_most, at_least)

@@ -1,0 +1,254 @@
+"""Numbers that describe behaviour: how probable a place is to be reached, how long a way takes.
+
+On a table they are exact, by following the distribution over states step by step. Elsewhere they
+are means over roll-outs, with their standard errors; the same starts and random numbers serve all
+policies.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boirl.demonstrations import Demonstrations
+from boirl.errors import InvalidInputError
+from boirl.problem import Problem, TabularProblem
+from boirl.problem.simulated import GymProblem
+from boirl.types import FloatArray
+
+QUANTITY_STREAM = 35
+EPISODES = 200
+"""Roll-outs of a policy, where it is measured by some and the simulator does not say how many."""
+
+
+class Measured(NamedTuple):
+    """A number and its standard error, 0 where it is exact."""
+
+    value: float
+    standard_error: float = 0.0
+
+
+class Quantity(ABC):
+    """A number that describes what a policy does."""
+
+    name: str
+
+    @abstractmethod
+    def measure(self, problem: Problem[Any], policy: Any) -> Measured:
+        """The number for a policy in the environment of a problem."""
+
+    def check(self, problem: Problem[Any]) -> None:  # noqa: B027
+        """Raise `InvalidInputError` where it cannot be measured in a problem."""
+
+
+class Reach(Quantity):
+    """Probability that a trajectory comes to one of some states, its start included.
+
+    Args:
+        where: States by number, or a function from observations `T x k` to which of them count.
+        start: Distribution of the first state of a table, `S`; by default that of the problem.
+        steps: Within so many steps; by default those of the problem.
+        name: In messages; by default the states.
+    """
+
+    def __init__(
+        self,
+        where: ArrayLike | Callable[[Any], Any],
+        start: ArrayLike | None = None,
+        steps: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.where = where if callable(where) else np.atleast_1d(np.asarray(where))
+        self.start, self.steps = start, steps
+        described = getattr(where, "__name__", None) if callable(where) else _listed(self.where)
+        self.name = name or f"reaching {described}"
+
+    def check(self, problem: Problem[Any]) -> None:
+        if isinstance(problem, TabularProblem):
+            _check_states(self.where, problem.mdp.n_states)
+
+    def measure(self, problem: Problem[Any], policy: Any) -> Measured:
+        if isinstance(problem, TabularProblem):
+            walk = TabularWalk(problem, policy, self.start, self.steps)
+            return Measured(walk.reach(self._mask(np.arange(problem.mdp.n_states))))
+        drawn = roll_out(problem, policy, self.steps)
+        reached = self._mask(drawn.states) | self._mask(drawn.next_states)
+        hits = np.bincount(drawn.trajectory_numbers, reached, len(drawn)) > 0.0
+        return _mean(hits.astype(np.float64))
+
+    def _mask(self, states: Any) -> Any:
+        if callable(self.where):
+            return np.asarray(self.where(states), dtype=bool)
+        return np.isin(states, self.where)
+
+
+class ExpectedTotal(Quantity):
+    """What adds up along a trajectory on average: steps, time, cost.
+
+    Args:
+        per_step: What a step adds: a number for each state, `S`, or state-action, `S x A`; or a
+            function of observations and actions. None counts steps.
+        until: States from which on nothing is added, as for `Reach`.
+        start: As of `Reach`.
+        steps: As of `Reach`.
+        name: In messages.
+    """
+
+    def __init__(
+        self,
+        per_step: ArrayLike | Callable[[Any, Any], Any] | None = None,
+        until: ArrayLike | None = None,
+        start: ArrayLike | None = None,
+        steps: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        if per_step is None or callable(per_step):
+            self.per_step: Any = per_step
+        else:
+            self.per_step = np.asarray(per_step, dtype=np.float64)
+        self.until = None if until is None else np.atleast_1d(np.asarray(until))
+        self.start, self.steps = start, steps
+        self.name = name or ("steps" if per_step is None else "total")
+
+    def check(self, problem: Problem[Any]) -> None:
+        if not isinstance(problem, TabularProblem):
+            return
+        shape = (problem.mdp.n_states, problem.mdp.n_actions)
+        found = np.shape(self.per_step)
+        if self.per_step is not None and found not in (shape[:1], shape):
+            raise InvalidInputError(
+                f"what a step adds to {self.name!r} has shape {found}; expected {shape[0]} "
+                f"numbers, one per state, or {shape[0]} x {shape[1]}"
+            )
+        if self.until is not None:
+            _check_states(self.until, shape[0])
+
+    def measure(self, problem: Problem[Any], policy: Any) -> Measured:
+        if isinstance(problem, TabularProblem):
+            mdp = problem.mdp
+            table = np.ones(mdp.n_states) if self.per_step is None else self.per_step
+            by_action = table if table.ndim == 2 else np.tile(table[:, None], (1, mdp.n_actions))
+            ended = np.isin(np.arange(mdp.n_states), () if self.until is None else self.until)
+            walk = TabularWalk(problem, policy, self.start, self.steps)
+            return Measured(walk.total(by_action, ended))
+        drawn = roll_out(problem, policy, self.steps)
+        added = self._added(drawn)
+        if self.until is not None:
+            ended = np.isin(drawn.states, self.until)
+            gone = np.maximum.accumulate(np.where(ended, np.arange(len(ended)), -1))
+            begins = np.arange(len(ended)) - drawn.step_numbers
+            added = np.where(gone >= begins, 0.0, added)
+        sums = np.bincount(drawn.trajectory_numbers, added, len(drawn))
+        return _mean(sums.astype(np.float64))
+
+    def _added(self, drawn: Demonstrations) -> Any:
+        if self.per_step is None:
+            return np.ones(len(drawn.states))
+        if callable(self.per_step):
+            return np.asarray(self.per_step(drawn.states, drawn.actions), dtype=np.float64)
+        table = self.per_step
+        return table[drawn.states] if table.ndim == 1 else table[drawn.states, drawn.actions]
+
+
+class Function(Quantity):
+    """Any number that a function gives.
+
+    Args:
+        function: From a problem and a policy to a number, or to a number and its standard error.
+        name: In messages.
+    """
+
+    def __init__(self, function: Callable[[Any, Any], Any], name: str | None = None) -> None:
+        self.function = function
+        self.name = name or str(getattr(function, "__name__", "quantity"))
+
+    def measure(self, problem: Problem[Any], policy: Any) -> Measured:
+        found = self.function(problem, policy)
+        value, error = found if isinstance(found, tuple) else (found, 0.0)
+        return Measured(float(value), float(error))
+
+
+class TabularWalk:
+    """Where a policy is after each step on a table, exactly.
+
+    Args:
+        problem: The table.
+        policy: On its states, or on a copy of them for each step.
+        start: Distribution of the first state, `S`.
+        steps: How many.
+    """
+
+    def __init__(
+        self, problem: TabularProblem, policy: Any, start: ArrayLike | None, steps: int | None
+    ) -> None:
+        self.mdp, self.policy = problem.dynamics, policy
+        self.n = problem.mdp.n_states
+        self.steps = problem.steps if steps is None else steps
+        first = problem.mdp.start if start is None else np.asarray(start, dtype=np.float64)
+        if first.shape != (self.n,):
+            raise InvalidInputError(
+                f"the start has shape {first.shape}; expected {self.n} probabilities, one per state"
+            )
+        self.first = np.concatenate([first, np.zeros(self.mdp.n_states - self.n)])
+        self._forward = self.mdp.chain(policy.probabilities).T.tocsr()
+
+    def _everywhere(self, by_state: Any) -> Any:
+        """What is known of each state, for a copy of it for each step."""
+        copies = self.mdp.n_states // self.n
+        return np.tile(by_state, (copies, *(1,) * (np.ndim(by_state) - 1)))
+
+    def reach(self, where: Any) -> float:
+        """Probability to be in one of some states, a mask `S`, at any time."""
+        inside = self._everywhere(where)
+        now, reached = self.first, float(self.first[inside].sum())
+        for _ in range(self.steps):
+            now = self._forward @ np.where(inside, 0.0, now)
+            reached += float(now[inside].sum())
+        return min(1.0, reached)
+
+    def total(self, per_step: FloatArray, ended: Any) -> float:
+        """What adds up on average, given `S x A` and a mask of states without, `S`."""
+        gained = (self._everywhere(per_step) * self.policy.probabilities).sum(axis=1)
+        done = self._everywhere(ended)
+        now, total = np.where(done, 0.0, self.first), 0.0
+        for _ in range(self.steps):
+            total += float(now @ gained)
+            now = np.where(done, 0.0, self._forward @ now)
+        return total
+
+
+def roll_out(problem: Problem[Any], policy: Any, steps: int | None) -> Demonstrations:
+    """Trajectories of a policy from where the environment, or else demonstrations, start."""
+    rng = np.random.default_rng([0, QUANTITY_STREAM])
+    if isinstance(problem, GymProblem):
+        count = problem.simulator.rollouts_to_measure
+        return problem.simulator.roll_out(policy, count, steps or problem.steps, rng)
+    starts = problem.demonstrations.starts
+    chosen = starts[rng.integers(len(starts), size=EPISODES)]
+    longest = int(problem.demonstrations.lengths.max())
+    return problem.roll_out(policy, chosen, steps or longest, rng)
+
+
+def _mean(values: FloatArray) -> Measured:
+    """The mean of a number per trajectory; a share that is 0 or 1 has an error all the same."""
+    n = len(values)
+    spread = float(values.std(ddof=1)) / n**0.5 if n > 1 else 0.0
+    return Measured(float(values.mean()), max(spread, 0.5 / n if spread == 0.0 else 0.0))
+
+
+def _listed(states: Any) -> str:
+    shown = ", ".join(map(str, states[:4].tolist()))
+    return f"state{'s' if len(states) > 1 else ''} {shown}{', ...' if len(states) > 4 else ''}"
+
+
+def _check_states(states: Any, n_states: int) -> None:
+    if callable(states):
+        return
+    if states.dtype.kind not in "iu" or not ((states >= 0) & (states < n_states)).all():
+        raise InvalidInputError(
+            f"the states are {states.tolist()}; expected numbers from 0 to {n_states - 1}"
+        )

@@ -1,0 +1,59 @@
+"""Asking, answering, acting and what if, as commands."""
+
+import numpy as np
+import pytest
+
+import boirl
+from boirl.experiments.worst_case import problem_of
+
+QUICK = {"kernel": "rbf", "acquisition": "random", "seed": 1000}
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
+    where = tmp_path_factory.mktemp("result") / "rewards.npz"
+    boirl.explore(problem_of("ambiguous", 1000), 5, **QUICK).save(where)
+    return where
+
+
+def test_ask_prints_questions_and_draws_them(result, command, tmp_path):
+    picture = tmp_path / "questions.png"
+    code, out, _ = command("ask", result, "-n", 2, "--policies", 0, "--out", picture)
+    assert code == 0
+    assert out.count("what would you do from") == 2
+    assert picture.exists()
+
+
+def test_act_prints_regrets_and_keeps_the_policy(result, command, tmp_path):
+    file = tmp_path / "policy.npz"
+    code, out, _ = command("act", result, "--risk", "worst", "--policies", 0, "--out", file)
+    assert code == 0
+    assert "single best" in out
+    with np.load(file) as kept:
+        np.testing.assert_allclose(kept["probabilities"][:10].sum(axis=1), 1.0)
+    code, _, errors = command("act", result, "--risk", "huge")
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "expected 'mean', 'worst' or a level" in errors
+
+
+def test_what_if_shows_what_changes(result, command):
+    code, out, _ = command("what-if", result, "--close", 5, "--reach", 6, "--policies", 0)
+    assert code == 0
+    assert "reaching state 6" in out
+    code, _, errors = command("what-if", result, "--close", "x")
+    assert code == 2
+    assert "expected whole numbers" in errors
+
+
+def test_answer_scores_again(command, tmp_path):
+    problem = boirl.load_problem("gridworld2d")
+    storage = f"sqlite:///{tmp_path}/search.db"
+    boirl.explore(problem, 3, storage=storage, **QUICK)
+    problem.demonstrate(problem.truth, 2, seed=1).save(tmp_path / "more.npz")
+    given = ("answer", "gridworld2d", "--storage", storage)
+    code, _, errors = command(*given, "--add", tmp_path / "more.npz", "--out", tmp_path)
+    assert code == 0
+    assert "3 evaluations scored under 52 demonstrations" in errors
+    assert len(boirl.load_result(tmp_path / "rewards.npz").problem.demonstrations) == 52
+    assert command(*given, "--remove", "0,x")[0] == 2
+    assert command(*given)[0] == 2

@@ -1,0 +1,58 @@
+"""All constraints of a search."""
+
+import numpy as np
+import pytest
+
+from boirl.constraints import NO_CONSTRAINTS, Constraints, bounds, custom, reaches
+from boirl.errors import InvalidInputError
+from boirl.evaluation import Evaluation
+from boirl.experiments.worst_case import problem_of
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return problem_of("ambiguous", 1000)
+
+
+@pytest.fixture(scope="module")
+def constraints(problem):
+    return Constraints.of([reaches([6], at_most=0.5), bounds(right=(None, 8.0))], problem)
+
+
+def test_evaluations_are_feasible_where_all_hold(problem, constraints):
+    thetas = [(9.0, 1.0), (1.0, 7.0), (1.0, 9.0)]
+    measured = [constraints.measured(problem, problem.evaluate(theta)) for theta in thetas]
+    failed = Evaluation((1.0, 1.0), float("nan"), failure="no luck")
+    np.testing.assert_array_equal(
+        constraints.feasible([*measured, failed], problem.box), [False, True, False, False]
+    )
+    assert "reaching state 6" in constraints.violations(measured[0], problem.box)[0]
+    assert "theta is beyond it" in constraints.violations(measured[2], problem.box)[0]
+    assert constraints.measured(problem, failed) is failed
+
+
+def test_no_constraints_leave_everything(problem):
+    evaluation = problem.evaluate((9.0, 1.0))
+    assert not NO_CONSTRAINTS
+    assert NO_CONSTRAINTS.measured(problem, evaluation) is evaluation
+    assert NO_CONSTRAINTS.feasible([evaluation], problem.box).all()
+
+
+def test_a_file_brings_back_what_was_decided(problem, constraints):
+    again = Constraints.from_facts(constraints.facts())
+    assert again.facts() == constraints.facts()
+    one = constraints.measured(problem, problem.evaluate((9.0, 1.0)))
+    assert again.violations(one, problem.box) == constraints.violations(one, problem.box)
+
+
+def test_wrong_constraints_are_refused(problem):
+    with pytest.raises(InvalidInputError, match=r"expected those of boirl\.constraints"):
+        Constraints.of([lambda theta: True], problem)
+    with pytest.raises(InvalidInputError, match="pass name="):
+        Constraints.of([reaches([6], at_most=0.5), reaches([6], at_most=0.4)], problem)
+    with pytest.raises(InvalidInputError, match="keeps no policy"):
+        Constraints.of([reaches([6], at_most=0.5)], problem).measured(
+            problem, Evaluation((1.0, 1.0), 3.0)
+        )
+    both = Constraints.of([custom(len, at_most=1), Constraints()], problem)
+    assert len(both.behaviour) == 1

@@ -1,0 +1,72 @@
+"""Acting under ambiguity."""
+
+import numpy as np
+import pytest
+
+from boirl.decisions.acting import decide, with_evaluations
+from boirl.decisions.ensemble import ensemble_of, solved_ensemble
+from boirl.errors import InvalidInputError
+
+
+def test_the_worst_case_policy_hedges_between_incompatible_rewards(two):
+    decision = decide(two, two.thetas[0], 1.0, "worst")
+    assert decision.worst_regret <= 0.5 * decision.single_worst_regret
+    assert decision.single_regrets[0] == 0.0
+    assert decision.mean_regret <= decision.worst_regret
+    assert len(decision.groups) == 2
+    assert sum(one.weight for one in decision.groups) == pytest.approx(1.0)
+    assert "single best" in str(decision)
+    assert "risk='worst'" in repr(decision)
+
+
+def test_on_average_nothing_beats_the_mean(two):
+    mean = decide(two, two.thetas[0], 0.0, "mean")
+    for level in (0.5, 1.0):
+        assert mean.mean_regret <= decide(two, two.thetas[0], level, level).mean_regret + 1e-9
+    assert mean.mean_regret <= mean.single_mean_regret + 1e-9
+
+
+def test_without_ambiguity_it_costs_nothing(junction):
+    certain = solved_ensemble(junction, np.array([[9.0, 1.0], [8.0, 0.5]]))
+    decision = decide(certain, certain.thetas[0], 1.0, "worst")
+    assert decision.worst_regret == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_decision_can_be_used_as_a_policy(found):
+    decision = found.policy(risk="worst", policies=8)
+    assert decision.probabilities.shape == decision.policy.probabilities.shape
+    open_states = ~found.problem.mdp.is_terminal
+    np.testing.assert_allclose(decision.probabilities.sum(axis=1)[open_states], 1.0)
+    earned = found.problem.true_return(decision)
+    assert np.isfinite(earned)
+    assert found.policy(risk=0.5, policies=8).risk == 0.5
+    with pytest.raises(AttributeError):
+        _ = decision.nothing_of_the_kind
+
+
+def test_evaluations_that_are_not_rejected_count_in_the_worst_case_alone(found):
+    ensemble = ensemble_of(found, 8)
+    more = with_evaluations(found, ensemble)
+    assert len(more) > len(ensemble)
+    np.testing.assert_allclose(more.weights[len(ensemble) :], 0.0)
+    assert more.weights.sum() == pytest.approx(1.0)
+
+
+def test_an_evaluation_has_its_policy_as_before(found):
+    one, other = found.policy(0), found.problem.policy(found.thetas[0])
+    np.testing.assert_allclose(one.probabilities, other.probabilities)
+
+
+@pytest.mark.parametrize("risk", ["best", 2.0, None])
+def test_unknown_risks_are_refused(found, risk):
+    with pytest.raises(InvalidInputError, match="expected 'mean', 'worst' or a level"):
+        found.policy(risk=risk)
+
+
+def test_what_does_not_fit_together_is_refused(found):
+    with pytest.raises(InvalidInputError, match="expected one of them"):
+        found.policy(0, risk="mean")
+    with pytest.raises(InvalidInputError, match=r"found\.policy\(risk='worst'\)"):
+        found.policy()
+    with pytest.raises(InvalidInputError, match="probabilities of states"):
+        found.policy(risk="mean", start=[1.0], policies=4)
