@@ -1,0 +1,51 @@
+"""The behaviour of evaluations, computed beforehand so that a click can show it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from boirl.report.scenes import Frame, Scene
+from boirl.results import Result
+
+FRAME_BYTES = 2_000_000
+"""What all frames of a report may take; a page of less than 5 MB opens at once."""
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Frames of evaluations.
+
+    Attributes:
+        by_number: The frame of each evaluation that has one.
+        left_out: How many evaluations have none, for want of a policy or of room.
+    """
+
+    by_number: dict[int, Frame] = field(default_factory=dict)
+    left_out: int = 0
+
+
+def frames_of(result: Result, scene: Scene | None, first: Iterable[int] = ()) -> Frames:
+    """Frames of as many evaluations as there is room for: some given ones, then the best.
+
+    Policies are those that evaluations kept; where dynamics are known, others are solved for again.
+    """
+    if scene is None:
+        return Frames(left_out=len(result))
+    best_first = [int(n) for n in np.argsort(result.nll, kind="stable") if result.evaluations[n].ok]
+    order = dict.fromkeys([*first, *best_first])
+    kept: dict[int, Frame] = {}
+    room = FRAME_BYTES
+    for number in order:
+        evaluation = result.evaluations[number]
+        if result.problem.is_model_free and not evaluation.policies:
+            continue
+        frame = scene.frame(result.policy(number), np.array(evaluation.theta))
+        room -= len(json.dumps(frame, separators=(",", ":")))
+        if room < 0 and kept:
+            break
+        kept[number] = frame
+    return Frames(kept, len(result) - len(kept))

@@ -1,0 +1,156 @@
+"""Behaviour on a grid: arrows for what is done, shades for where it leads.
+
+A table of dynamics does not say that its states are squares of a grid. It shows in the steps: where
+every step leads to a neighbour, for some number of columns, the states are drawn as squares.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from boirl.environments import TabularMDP
+from boirl.policies import TabularPolicy
+from boirl.report.numbers import short
+from boirl.report.scenes import Frame, Scene
+from boirl.report.table_scene import TableScene, action_flow, demonstrated_flow, has_table
+from boirl.types import FloatArray, IntArray
+
+LEAST_SHARE = 1e-3
+"""Squares with less than this share of the visits to the most visited one are left blank."""
+
+DIRECTIONS = {(1, 0): "right", (-1, 0): "left", (0, 1): "down", (0, -1): "up", (0, 0): "stay"}
+
+
+def has_grid(problem: Any) -> bool:
+    """Whether the states of a problem are squares of a grid, by their dynamics."""
+    return has_table(problem) and grid_columns(problem.mdp) is not None
+
+
+def grid_columns(mdp: TabularMDP) -> tuple[int, int] | None:
+    """The number of squares and of columns of the grid that states are on, row by row; else None.
+
+    Every step must stay, lead to a neighbour (diagonal ones included on grids of at least three
+    rows and columns), end the trajectory, lead to where nothing leaves, or go back to the only
+    start. A last state in which everything ends may be off the grid.
+    """
+    coo = mdp.transition.tocoo()
+    left, onto = coo.row[coo.data > 0.0] // mdp.n_actions, coo.col[coo.data > 0.0]
+    special = np.zeros(mdp.n_states, dtype=bool)
+    special[np.concatenate([mdp.terminal, mdp.endless, mdp.absorbing])] = True
+    ends_last = bool(special[-1])
+    if np.count_nonzero(mdp.start) == 1:
+        special[np.argmax(mdp.start)] = True
+    ordinary = ~special[left] & ~special[onto] & (left != onto)
+    left, onto = left[ordinary], onto[ordinary]
+    if not len(left):
+        return None
+    for squares in (mdp.n_states, mdp.n_states - 1) if ends_last else (mdp.n_states,):
+        fitting = [
+            columns
+            for columns in range(1, squares + 1)
+            if squares % columns == 0 and _fits(left, onto, squares, columns)
+        ]
+        if fitting:
+            # A row is drawn as a row; else the grid that is nearest to a square.
+            best = min(fitting, key=lambda columns: (columns != squares, abs(columns**2 - squares)))
+            return squares, best
+    return None
+
+
+def _fits(left: IntArray, onto: IntArray, squares: int, columns: int) -> bool:
+    """Whether all steps lead to neighbours."""
+    if max(int(left.max()), int(onto.max())) >= squares:
+        return False
+    across = np.abs(left % columns - onto % columns)
+    along = np.abs(left // columns - onto // columns)
+    diagonal = 1 if min(columns, squares // columns) < 3 else 2
+    return bool((np.maximum(across, along) <= 1).all() and (across + along <= diagonal).all())
+
+
+class GridScene(TableScene):
+    """Squares shaded by visits, with an arrow for each action, as long as it is likely."""
+
+    caption = (
+        "Shade: share of all steps spent on a square. Arrows: what is done there, the longer "
+        "the likelier; a dot is an action that stays."
+    )
+    difference = Scene.difference
+
+    def __init__(self, problem: Any) -> None:
+        found = grid_columns(problem.mdp)
+        assert found is not None
+        super().__init__(problem)
+        self.squares, self.columns = found
+
+    @cached_property
+    def places(self) -> FloatArray:
+        """Column and row of each square, `Q x 2`."""
+        numbers = np.arange(self.squares)
+        return np.stack([numbers % self.columns, numbers // self.columns], axis=1).astype(float)
+
+    @cached_property
+    def moves(self) -> FloatArray:
+        """Direction of the expected step of each action on each square, `Q x A x 2`."""
+        mdp = self.problem.mdp
+        around = np.zeros((mdp.n_states, 2))
+        around[: self.squares] = self.places
+        onto = mdp.expect_next(around)[: self.squares]
+        on_grid = np.zeros((mdp.n_states, 1))
+        on_grid[: self.squares] = 1.0
+        stays = mdp.expect_next(on_grid)[: self.squares]
+        step = onto - stays * self.places[:, None]
+        length = np.linalg.norm(step, axis=2, keepdims=True)
+        return np.where(length > 1e-9, step / np.maximum(length, 1e-9), 0.0)
+
+    @cached_property
+    def action_names(self) -> tuple[str, ...]:
+        """What each action does on most squares; its number where that has no name."""
+        names = []
+        for action in range(self.problem.mdp.n_actions):
+            steps, counts = np.unique(np.round(self.moves[:, action]), axis=0, return_counts=True)
+            moving = np.abs(steps).sum(axis=1) > 0.0
+            # An action that a wall stops on some squares still has the name of its direction.
+            chosen = steps[(counts * moving).argmax()] if moving.any() else steps[0]
+            key = (int(chosen[0]), int(chosen[1]))
+            names.append(DIRECTIONS.get(key, f"action {action}"))
+        numbered = tuple(f"action {action}" for action in range(len(names)))
+        return tuple(names) if len(set(names)) == len(names) else numbered
+
+    def still(self) -> Frame:
+        rows = self.squares // self.columns
+        return {
+            "bounds": [-0.5, -0.5, self.columns - 0.5, rows - 0.5],
+            "squares": short(self.places),
+            "moves": short(self.moves.reshape(self.squares, -1), 2),
+            "ends": [int(state) for state in self.problem.mdp.terminal if state < self.squares],
+        }
+
+    def frame(self, policy: TabularPolicy, theta: FloatArray) -> Frame:
+        return self._frame(action_flow(self.problem, policy))
+
+    def demonstrated(self) -> Frame:
+        return self._frame(demonstrated_flow(self.problem))
+
+    def _frame(self, flow: FloatArray) -> Frame:
+        on_grid = flow[: self.squares]
+        visits = on_grid.sum(axis=1)
+        at = np.flatnonzero(visits >= LEAST_SHARE * max(float(visits.max()), 1e-300))
+        chances = on_grid[at] / visits[at, None]
+        return {
+            "at": at.tolist(),
+            "visits": short(visits[at], 3),
+            "choices": short(chances.reshape(-1), 2),
+        }
+
+    def state_name(self, state: Any) -> str:
+        named = getattr(self.problem.mdp, "state_names", ())
+        if named or state >= self.squares or self.columns in (1, self.squares):
+            return super().state_name(state)
+        return f"row {state // self.columns + 1}, column {state % self.columns + 1}"
+
+    def action_name(self, state: Any, action: Any) -> str:
+        named = getattr(self.problem.mdp, "action_names", ())
+        return super().action_name(state, action) if named else self.action_names[action]

@@ -1,0 +1,40 @@
+"""Everything that a report says, and that it is what the result says."""
+
+import numpy as np
+import pytest
+
+from boirl.baselines import BaselineRun
+from boirl.report.answer import answer_of
+
+
+def test_evaluations_are_measured_in_tolerances(answer):
+    rows, result = answer.evaluation_rows(), answer.result
+    assert [row["n"] for row in rows] == list(range(len(result)))
+    kept = set(result.indices_within(result.likelihood_ratio_tolerance(), absolute=True).tolist())
+    assert {row["n"] for row in rows if row["kept"]} == kept
+    assert rows[result.best_index]["excess"] == 0
+    assert [rows[3][f"p{i}"] for i in range(3)] == pytest.approx(result.thetas[3], rel=1e-4)
+
+
+def test_predictions_are_those_of_the_health_check(answer):
+    record = answer.health.named("predictions") or answer.health.named("predictions off")
+    rows = answer.prediction_rows()
+    assert [row["n"] for row in rows] == record.data["numbers"].tolist()
+    inside = [row["low"] <= row["found"] <= row["high"] for row in rows]
+    assert np.mean(inside) == pytest.approx(record.data["coverage"], abs=1e-9)
+
+
+def test_the_landscape_is_that_of_the_surrogate(answer):
+    sliced, result = answer.landscape, answer.result
+    positions = sliced.nearest(result.thetas[:4])
+    thetas = np.stack([axis[positions[:, i]] for i, axis in enumerate(sliced.axes)], axis=1)
+    assert sliced.at(positions) == pytest.approx(result.predict_nll(thetas)[0])
+
+
+def test_a_baseline_has_evaluations_groups_and_no_posterior(street, found):
+    run = BaselineRun(street, found.evaluations[:5], "random")
+    answer = answer_of(run)
+    assert (answer.health, answer.samples, answer.landscape) == (None, None, None)
+    assert answer.cards
+    assert answer.prediction_rows() == []
+    assert "nobody knows" in answer.sentences[1]
