@@ -1,0 +1,81 @@
+"""What somebody asks to be reproduced: how much of it, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from boirl.errors import InvalidInputError
+from boirl.reproduction.environments import ENVIRONMENTS
+from boirl.reproduction.methods import chosen_methods
+from boirl.reproduction.store import Cell, Store
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+QUICK_SEEDS = (1000,)
+QUICK_EVALUATIONS = 4
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Options of a reproduction.
+
+    Attributes:
+        quick: Whether to run small versions, to see that everything runs.
+        seeds: Of trials; by default each table or figure has its own.
+        environments: Only these.
+        methods: Only these, in Table 1.
+        data: Folder with the data of Borlange.
+    """
+
+    quick: bool = False
+    seeds: tuple[int, ...] | None = None
+    environments: tuple[str, ...] | None = None
+    methods: tuple[str, ...] | None = None
+    data: str | None = None
+
+    def __post_init__(self) -> None:
+        unknown = sorted(set(self.environments or ()) - set(ENVIRONMENTS))
+        if unknown:
+            raise InvalidInputError(
+                f"there is no environment {', '.join(unknown)}; expected some of "
+                f"{'; '.join(ENVIRONMENTS)}"
+            )
+        chosen_methods(self.methods)
+        if self.seeds is not None and not self.seeds:
+            raise InvalidInputError("there are no seeds; expected at least one")
+
+    def seeds_or(self, usual: Sequence[int]) -> tuple[int, ...]:
+        """The seeds asked for, or else the usual ones."""
+        if self.seeds is not None:
+            return self.seeds
+        return QUICK_SEEDS if self.quick else tuple(usual)
+
+    def evaluations(self, usual: int) -> int:
+        return min(usual, QUICK_EVALUATIONS) if self.quick else usual
+
+    def of(self, environments: Sequence[str]) -> tuple[str, ...]:
+        """Those of some environments that are asked for."""
+        wanted = self.environments
+        return tuple(one for one in environments if wanted is None or one in wanted)
+
+
+@dataclass(frozen=True)
+class Item:
+    """A table or figure of the paper.
+
+    Attributes:
+        title: One line.
+        paper: What the paper shows there, and what it concludes.
+        cells: The computations that it needs.
+        draw: The figure, from result files alone; None for a table.
+        describe: What our numbers say, in Markdown, from result files alone.
+    """
+
+    title: str
+    paper: str
+    cells: Callable[[Plan], list[Cell]]
+    draw: Callable[[Store], Figure] | None
+    describe: Callable[[Store], str]

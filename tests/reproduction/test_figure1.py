@@ -1,0 +1,7 @@
+"""Figure 1, from made-up results."""
+
+from .figures import check_figure
+
+
+def test_it_is_drawn_from_files_alone(results, nothing):
+    check_figure("figure1", results, nothing)

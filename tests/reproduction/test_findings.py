@@ -1,0 +1,22 @@
+"""What agrees and what does not, from result files."""
+
+from boirl.reproduction import findings
+from boirl.reproduction.findings import FINDINGS
+
+
+def test_every_claim_names_its_command(results):
+    texts = [finding(results) for finding in FINDINGS]
+    assert all(texts)
+    assert all("`boirl reproduce " in text for text in texts[:-1])
+
+
+def test_claims_without_results_are_left_out(nothing):
+    kept = [finding for finding in FINDINGS if finding(nothing)]
+    assert kept == [findings.simulated_trips, findings.other_differences]
+
+
+def test_numbers_come_from_the_files(results):
+    assert "`rho-rbf` reaches the expert in 100% of 4 trials" in findings.order_of_methods(results)
+    assert "97% of the box" in findings.saturation(results)
+    assert "Of 2 sets of demonstrations, 2 have" in findings.unreachable_thresholds(results)
+    assert "For 1 of 2 sets" in findings.chosen_demonstrations(results)

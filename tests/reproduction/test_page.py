@@ -1,0 +1,34 @@
+"""The page that result files make."""
+
+import pytest
+
+from boirl.errors import InvalidInputError
+from boirl.reproduction import ITEMS
+from boirl.reproduction.page import write_page
+from boirl.reproduction.run import chosen_items, redraw
+from boirl.reproduction.store import Cell
+
+
+def test_the_page_has_every_item_its_command_and_its_picture(results, tmp_path):
+    redraw(chosen_items("figure3"), results.folder)
+    text = write_page(results.folder, tmp_path / "docs" / "page.md").read_text()
+    for name, item in ITEMS.items():
+        assert item.title in text
+        assert f"`boirl reproduce {name}`" in text
+    link = text.split("![Figure 3](")[1].split(")")[0]
+    assert (tmp_path / "docs" / link).resolve() == results.folder / "figures" / "figure3.png"
+    assert "trials of Table 1 have seeds 0-3" in text
+    assert "small versions" not in text.split("## What agrees")[0].split("**What was run")[1]
+
+
+def test_quick_results_are_called_so(nothing, tmp_path):
+    cell = Cell("roads", {"environment": "borlange wide"}, {"quick": True}, dict)
+    nothing.add(cell, {}, 1.0)
+    text = write_page(nothing.folder, tmp_path / "page.md").read_text()
+    assert "they show that everything runs, and" in text
+    assert text.count("Not run yet") >= 8
+
+
+def test_no_results_no_page(tmp_path):
+    with pytest.raises(InvalidInputError, match="no results in"):
+        write_page(tmp_path, tmp_path / "page.md")

@@ -1,0 +1,21 @@
+"""What is asked for, and what is refused."""
+
+import pytest
+
+from boirl.errors import InvalidInputError
+from boirl.reproduction.plan import Plan
+
+
+def test_defaults_give_way_to_what_is_asked_for():
+    assert Plan().seeds_or(range(3)) == (0, 1, 2)
+    assert Plan(quick=True).seeds_or(range(3)) == (1000,)
+    assert Plan(quick=True, seeds=(7,)).seeds_or(range(3)) == (7,)
+    assert Plan(environments=("maze",)).of(("fetch", "maze")) == ("maze",)
+    assert Plan(quick=True).evaluations(100) < Plan().evaluations(100) == 100
+
+
+def test_wrong_names_are_refused():
+    with pytest.raises(InvalidInputError, match="there is no environment mars; expected some of"):
+        Plan(environments=("mars",))
+    with pytest.raises(InvalidInputError, match="there are no seeds"):
+        Plan(seeds=())
