@@ -108,6 +108,8 @@ def test_a_parameter_that_nothing_depends_on_is_on_its_bound_by_chance(parabola)
     finding = check_edge(search, Slopes.of(search))
     assert not finding.needs_attention
     assert finding.data["held"] == {}
+    assert finding.data["resting"] == {search.names[2]: "upper"}
+    assert f"on that of {search.names[2]} (upper bound)" in finding.message
 
 
 def test_tied_directions_are_found(parabola):

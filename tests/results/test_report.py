@@ -6,6 +6,7 @@ import numpy as np
 
 from boirl.results.findings import Finding, Health
 from boirl.results.report import describe, parameter_lines
+from boirl.types import Difference
 
 
 def test_it_leads_with_the_likelihood_ratio_set(found):
@@ -68,3 +69,15 @@ def test_verification_is_suggested_where_it_is_quick(found):
 def test_failed_evaluations_are_counted(found, made_up):
     failed = made_up(np.where(np.arange(25) < 2, np.nan, found.nll))
     assert "25 evaluations, 2 of them failed" in describe(failed, 2000)
+
+
+def test_behaviours_differ_at_places_with_names(found, monkeypatch):
+    lines = describe(found, 2000).splitlines()
+    assert not any("differs from 1" in line for line in lines)
+    count = len(found.groups())
+    assert count > 1
+    apart = Difference(3, 0, 1, 0.5, names=("house 3", "left", "right"))
+    monkeypatch.setattr(type(found), "differences", lambda *given, n: [apart])
+    named = [line.strip() for line in describe(found, 2000).splitlines() if "differs from" in line]
+    assert named[0] == "2 differs from 1 most at house 3: left, not right"
+    assert len(named) == count - 1

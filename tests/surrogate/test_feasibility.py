@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from boirl.surrogate.feasibility import Feasibility
+from boirl.types import HalfSpace
 
 
 @pytest.fixture
@@ -56,3 +57,14 @@ def test_a_border_is_as_sharp_as_the_evaluations_say():
     lucky = exact ^ (rng.random(200) < 0.3)
     assert step(exact) > 0.6
     assert step(lucky) < 0.4
+
+
+def test_what_is_ruled_out_is_neither_possible_nor_worth_anything():
+    unit = np.random.default_rng(0).random((200, 2))
+    corner = HalfSpace(np.array([0.6, 0.8]), 1.0)
+    found = Feasibility(unit, np.empty((0, 2)), (corner,))
+    beyond = unit @ corner.normal >= corner.offset
+    chance, worth = found.log_probability(torch.tensor(unit)), torch.zeros(200)
+    np.testing.assert_array_equal(chance.numpy() == -np.inf, beyond)
+    np.testing.assert_array_equal(found.worth(torch.tensor(unit), worth).numpy() < -1e5, beyond)
+    assert [found.is_ruled_out(point) for point in unit] == beyond.tolist()

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 
 import boirl
 from boirl.evaluation import Evaluation
 from boirl.surrogate import Observations
+from boirl.types import Box
 
 
 def evaluation(nll, nll_se=0.0, theta=(0.5, -1.0), failure=None):
@@ -76,3 +78,41 @@ def test_a_search_and_its_answer_see_the_same(random_problem, monkeypatch):
     for ours, theirs in zip(seen[0], proposing, strict=True):
         np.testing.assert_array_equal(ours, theirs)
     assert len(proposing[1]) == 3
+
+
+@pytest.fixture(scope="module")
+def many():
+    """2,000 evaluations in a square; every fifth failed."""
+    rng = np.random.default_rng(0)
+    return Observations.of(
+        [
+            evaluation(nll, theta=tuple(theta), failure=None if number % 5 else "lost")
+            for number, (*theta, nll) in enumerate(rng.random((2000, 3)).tolist())
+        ]
+    )
+
+
+SQUARE = Box(("a", "b"), np.zeros(2), np.ones(2))
+
+
+def test_few_evaluations_are_all_kept(many):
+    again = many.thinned(SQUARE, most=2000)
+    np.testing.assert_array_equal(again.thetas, many.thetas)
+    np.testing.assert_array_equal(again.failed, many.failed)
+
+
+def test_the_best_of_many_and_some_from_everywhere_are_kept(many):
+    thinned = many.thinned(SQUARE, most=100)
+    assert len(thinned) == 100
+    assert len(thinned.failed) == 100
+    assert set(np.sort(many.nll)[:50]) <= set(thinned.nll)
+    nearest = cdist(many.thetas, thinned.thetas).min(axis=1)
+    assert nearest.max() < 0.2, "what is left out is close to what is kept"
+    assert len(np.unique(thinned.thetas, axis=0)) == 100
+
+
+def test_what_is_kept_knows_its_number(many):
+    thinned = many.thinned(SQUARE, most=100)
+    order = {number: place for place, number in enumerate(many.numbers.tolist())}
+    places = [order[number] for number in thinned.numbers.tolist()]
+    np.testing.assert_array_equal(many.nll[places], thinned.nll)

@@ -93,6 +93,11 @@ class _CanonicalReturns(Returns):
         self.number = torch.tensor(number)
         self.discounts = torch.tensor(discounts)
 
+    def reorder(self, rows: Tensor) -> None:
+        super().reorder(rows)
+        if self.features is None:
+            self.number, self.discounts = self.number[rows], self.discounts[rows]
+
     def __call__(self, theta: Tensor) -> Tensor:
         returns = super().__call__(theta)
         if self.features is not None:

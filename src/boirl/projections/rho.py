@@ -32,7 +32,39 @@ NATS = 10.0
 """Log-probabilities that are closer to 0 than this are hardly compressed."""
 
 
-class LogRho(Projection):
+class ReturnShares(Projection):
+    """What all projections on log-probabilities of demonstrations have in common.
+
+    Args:
+        compares_policies: Whether the roll-outs are of policies that are good for some reward,
+            uniformly random ones aside.
+    """
+
+    def __init__(self, compares_policies: bool = False) -> None:
+        super().__init__()
+        self.compares_policies = compares_policies
+        self._likeliest: FloatArray | None = None
+
+    def likeliest(self, box: Box) -> FloatArray | None:
+        """Where the mean of the projection is highest, if it compares policies.
+
+        Uniformly random behaviour alone is beaten under many a reward.
+        """
+        if self._likeliest is None and self.compares_policies:
+            low, width = torch.tensor(box.low), torch.tensor(box.high - box.low)
+            self._likeliest, _ = maximise(
+                lambda unit: self.project(low + width * unit.squeeze(-2)).mean(dim=-1),
+                centre=np.full(box.dimension, 0.5),
+                rng=np.random.default_rng(0),
+            )
+        return self._likeliest
+
+    def compress(self, latent: Tensor) -> Tensor:
+        """`-log(c - log rho)`: a thousand nats are not worth a hundred times as much as ten."""
+        return -torch.log(NATS - latent)
+
+
+class LogRho(ReturnShares):
     """`log rho_k(theta)` for `K` demonstrations.
 
     `rho_k = exp R(tau_k) / (exp R(tau_k) + sum_m exp R(tau'_km))`, with the discounted return
@@ -52,7 +84,6 @@ class LogRho(Projection):
     """
 
     name: ClassVar[str] = "log-rho"
-    _index: Tensor
     _absent: Tensor
 
     def __init__(
@@ -63,9 +94,7 @@ class LogRho(Projection):
         reward: RewardFamily | None = None,
         compares_policies: bool = False,
     ) -> None:
-        super().__init__()
-        self.compares_policies = compares_policies
-        self._likeliest: FloatArray | None = None
+        super().__init__(compares_policies)
         if len(rollouts) != len(demonstrations):
             raise InvalidInputError(
                 f"there are roll-outs for {len(rollouts)} demonstrations and "
@@ -83,12 +112,11 @@ class LogRho(Projection):
             np.cumsum([len(one) for one in rollouts])[:-1],
         )
         width = 1 + max(map(len, members))
-        index = np.zeros((len(demonstrations), width), dtype=np.int64)
-        absent = np.ones((len(demonstrations), width), dtype=bool)
+        index = np.repeat(np.arange(len(demonstrations))[:, None], width, axis=1)
+        absent = np.arange(width) > np.array([[len(rows)] for rows in members])
         for k, rows in enumerate(members):
-            index[k, : 1 + len(rows)] = [k, *rows]
-            absent[k, : 1 + len(rows)] = False
-        self.register_buffer("_index", torch.tensor(index))
+            index[k, 1 : 1 + len(rows)] = rows
+        self._returns.reorder(torch.tensor(index.ravel()))
         self.register_buffer("_absent", torch.tensor(absent))
         self._some_absent = bool(absent.any())
 
@@ -109,35 +137,17 @@ class LogRho(Projection):
 
     def project(self, theta: Tensor) -> Tensor:
         returns = self._returns(theta.reshape(-1, theta.shape[-1]))
-        parts = returns.split(max(1, COMPARED_AT_ONCE // self._index.numel()))
+        parts = returns.split(max(1, COMPARED_AT_ONCE // self._absent.numel()))
         compared = [self._compare(part) for part in parts]
         log_rho = torch.cat(compared) if len(compared) > 1 else compared[0]
         return log_rho.reshape(*theta.shape[:-1], self.dimension)
 
     def _compare(self, returns: Tensor) -> Tensor:
-        """From the returns of all trajectories, `n x T`, to log rho, `n x K`."""
-        sets = returns[:, self._index]
+        """From the returns of all sets, end to end, to log rho, `n x K`."""
+        sets = returns.view(len(returns), *self._absent.shape)
         if self._some_absent:
             sets = sets.masked_fill(self._absent, -torch.inf)
         return sets[..., 0] - torch.logsumexp(sets, dim=-1)
-
-    def likeliest(self, box: Box) -> FloatArray | None:
-        """Where the mean of the projection is highest, if it compares policies.
-
-        Uniformly random behaviour alone is beaten under many a reward.
-        """
-        if self._likeliest is None and self.compares_policies:
-            low, width = torch.tensor(box.low), torch.tensor(box.high - box.low)
-            self._likeliest, _ = maximise(
-                lambda unit: self.project(low + width * unit.squeeze(-2)).mean(dim=-1),
-                centre=np.full(box.dimension, 0.5),
-                rng=np.random.default_rng(0),
-            )
-        return self._likeliest
-
-    def compress(self, latent: Tensor) -> Tensor:
-        """`-log(c - log rho)`: a thousand nats are not worth a hundred times as much as ten."""
-        return -torch.log(NATS - latent)
 
 
 class Rho(LogRho):
@@ -173,6 +183,13 @@ class Returns:
             self.features = torch.tensor(counts @ reward.features(self.transitions).numpy())
         else:
             self.counts = as_matrix(counts)
+
+    def reorder(self, rows: Tensor) -> None:
+        """Give the returns of the trajectories with these numbers from now on, in this order."""
+        if self.features is not None:
+            self.features = self.features[rows]
+        else:
+            self.counts = self.counts.index_select(0, rows)
 
     def __call__(self, theta: Tensor) -> Tensor:
         if self.features is not None:

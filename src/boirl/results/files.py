@@ -18,13 +18,25 @@ from boirl.files import damage_reported, prefixed, read_arrays, without_prefix, 
 from boirl.problem import Problem, TabularProblem, load_problem
 from boirl.problem.saved import SavedProblem, load_saved_problem, save_problem
 from boirl.results.result import RESULT_KINDS, Result
-from boirl.rewards import LinearReward, RewardFamily
+from boirl.rewards import RewardFamily
 from boirl.rewards.network import NetworkReward
+from boirl.rewards.table import ONE, table_reward
 
 FORMAT = 2
 NO_SEED = -1
-SCALE = (1.0,)
-"""Theta of a reward that is kept as the table that it pays."""
+
+COLUMNS = (
+    "theta",
+    "nll",
+    "nll_se",
+    "seconds",
+    "n_policies",
+    "environment_steps",
+    "seed",
+    "gradient",
+    "log_likelihoods",
+)
+"""Of evaluations, each an array with one row per evaluation."""
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -174,7 +186,7 @@ def _reward_arrays(evaluation: Evaluation, problem: Problem[Any]) -> Arrays:
 
 def _reward(arrays: Arrays) -> RewardFamily:
     """The inverse of `_reward_arrays`."""
-    return _table_reward(arrays["paid"]) if "paid" in arrays else NetworkReward.from_dict(arrays)
+    return table_reward(arrays["paid"]) if "paid" in arrays else NetworkReward.from_dict(arrays)
 
 
 def _rows(rows: Sequence[NDArray[Any] | None], width: int) -> NDArray[Any]:
@@ -200,13 +212,14 @@ def _evaluations(
         owner, key = name.split("/", 1)
         parts.setdefault(int(owner), {})[key] = array
     rewards = {number: _reward(own) for number, own in parts.items()}
+    _check_columns(arrays, facts["count"])
     evaluations = []
     for number in range(facts["count"]):
         own = policies.get(number, {})
         seed = int(arrays["seed"][number])
         evaluations.append(
             Evaluation(
-                theta=SCALE if number in rewards else tuple(arrays["theta"][number].tolist()),
+                theta=ONE if number in rewards else tuple(arrays["theta"][number].tolist()),
                 nll=float(arrays["nll"][number]),
                 nll_se=float(arrays["nll_se"][number]),
                 log_likelihoods=_row(arrays["log_likelihoods"], number),
@@ -224,7 +237,14 @@ def _evaluations(
     return tuple(evaluations)
 
 
-def _table_reward(paid: NDArray[Any]) -> RewardFamily:
-    """The family of one parameter, the scale, that pays a table, `S x A` or `S x 1`."""
-    features = paid if paid.shape[1] == 1 else paid[..., None]
-    return LinearReward(features, {"scale": (0.0, 2.0)})
+def _check_columns(arrays: Arrays, count: int) -> None:
+    """Refuse columns that are no real numbers, or not as long as there are evaluations."""
+    for name in COLUMNS:
+        column = arrays[name]
+        length = len(column) if column.ndim else 0
+        optional = name in ("gradient", "log_likelihoods") and length == 0
+        if column.dtype.kind not in "iuf" or (length != count and not optional):
+            raise ValueError(
+                f"{name} has type {column.dtype} and shape {column.shape}; expected a row of "
+                f"numbers for each of {count} evaluations"
+            )

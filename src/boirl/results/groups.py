@@ -25,7 +25,7 @@ def limit_above(best: float, tolerance: float, absolute: bool = False) -> float:
     return best + (tolerance if absolute else tolerance * abs(best))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RewardGroup:
     """Rewards that make the demonstrator behave alike.
 
@@ -45,6 +45,10 @@ class RewardGroup:
     thetas: FloatArray
     width: float
     volume: float
+
+    def __repr__(self) -> str:
+        best = ", ".join(f"{value:.4g}" for value in self.representative)
+        return f"RewardGroup({len(self.indices)} rewards, best ({best}), NLL {self.nll:.4f})"
 
 
 def group_rewards(

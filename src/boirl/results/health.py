@@ -15,6 +15,7 @@ from scipy.stats import chi2
 from boirl.projections import Identity
 from boirl.results.findings import Finding, Health
 from boirl.results.inference import ParameterSummary, summarise_parameters
+from boirl.results.informativeness import ONE_IN_TWENTY, check_informative
 from boirl.results.optimality import Slopes, check_edge, check_stalled, check_ties
 from boirl.results.predictions import check_predictions
 from boirl.types import FloatArray
@@ -22,30 +23,27 @@ from boirl.types import FloatArray
 if TYPE_CHECKING:
     from boirl.results.reward_set import RewardSet
 
-SAMPLES = 500
-BOX_POINTS = 1024
-ONE_IN_TWENTY = 0.05
-"""What a statement at 95 % leaves open."""
-
 HALF = 0.5
 
 
 def examine(found: RewardSet, seed: int = 0) -> Health:
     """All findings; see `RewardSet.health`."""
-    samples, slopes = found.sample(SAMPLES, seed), Slopes.of(found)
-    unsearched = check_unsearched(found, found.sample(SAMPLES, seed, possible=True))
+    samples, slopes = found.sample(seed=seed), Slopes.of(found)
+    unsearched = check_unsearched(found, found.sample(seed=seed, possible=True))
     predictions = check_predictions(found)
     doubtful = unsearched.needs_attention or (
         predictions is not None and predictions.needs_attention
     )
+    # Where constraints cut the optimum off, slopes do not vanish at the best solution.
     findings = [
-        check_stalled(found, slopes, samples),
-        check_edge(found, slopes),
+        None if found.constraints else check_stalled(found, slopes, samples),
+        None if found.constraints else check_edge(found, slopes),
         unsearched,
         predictions,
         check_projection(found, doubtful),
         None if len(slopes.numbers) else check_noise(found),
         check_failures(found, samples),
+        check_informative(found),
         check_ties(found, slopes),
     ]
     return Health(one for one in findings if one is not None)

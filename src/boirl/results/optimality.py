@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -88,14 +89,15 @@ def check_edge(found: RewardSet, slopes: Slopes) -> Finding:
     """Which parameters of the best are held by a bound of the box.
 
     A bound holds a parameter where the slope there, over the width of the box, is worth more than
-    a likelihood-ratio test of one parameter at 95 % tolerates. A parameter that nothing depends on
-    may be on its bound by chance.
+    a likelihood-ratio test of one parameter at 95 % tolerates. A parameter on which little depends
+    may rest on its bound; that is said and needs no attention.
     """
     box, n = found.problem.box, len(found.problem.demonstrations)
     limit = 0.5 * float(chi2.ppf(0.95, 1))
     unit = box.to_unit(found.best)
     gradient = slopes.at(found.best_index)
-    held = {}
+    held: dict[str, str] = {}
+    resting: dict[str, str] = {}
     for column, name in enumerate(box.names):
         side = "lower" if unit[column] <= NEAR_BOUND else "upper"
         if side == "upper" and unit[column] < 1.0 - NEAR_BOUND:
@@ -106,14 +108,23 @@ def check_edge(found: RewardSet, slopes: Slopes) -> Finding:
             middle = found.best.copy()
             middle[column] = 0.5 * (box.low[column] + box.high[column])
             rise = 2.0 * (found.predict_nll(middle)[0] - found.predict_nll(found.best)[0])
-        if n * rise > limit:
-            held[name] = side
-    data = {"held": held}
+        (held if n * rise > limit else resting)[name] = side
+    data = {"held": held, "resting": resting}
     if not held:
-        return Finding("edge of the box", False, "no bound holds the best reward", data)
-    listed = ", ".join(f"{name} ({side} bound)" for name, side in held.items())
-    text = f"the best reward is on a bound of {listed}; widen it, or rewards beyond are left out"
+        text = "no bound holds the best reward"
+        if resting:
+            text += f", though it is on that of {_sides(resting)}: the others are about as good"
+        return Finding("edge of the box", False, text, data)
+    also = f" (and on that of {_sides(resting)}, where it matters little)" if resting else ""
+    text = (
+        f"the best reward is on a bound of {_sides(held)}{also}; widen it, or rewards beyond are "
+        "left out"
+    )
     return Finding("edge of the box", True, text, data)
+
+
+def _sides(sides: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} ({side} bound)" for name, side in sides.items())
 
 
 def check_stalled(found: RewardSet, slopes: Slopes, samples: FloatArray) -> Finding:

@@ -82,6 +82,8 @@ def check_predictions(found: RewardSet) -> Finding | None:
     off = close & (errors > tolerance) & (np.abs(record.standardised) > limit)
     data = {
         "numbers": record.numbers,
+        "mean": record.mean,
+        "sd": record.sd,
         "standardised": record.standardised,
         "coverage": record.coverage,
         "off": record.numbers[off],

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boirl.results.groups import RewardGroup
 from boirl.results.inference import ParameterSummary
 
 if TYPE_CHECKING:
@@ -23,11 +24,14 @@ def describe(found: RewardSet, verify_evaluations: int) -> str:
         found: The answer.
         verify_evaluations: What `found.verify()` would take.
     """
+    if not found.feasible.any():
+        return f"{found.problem.name}: {found._no_solution()}"
     health = found.health()
     lines = [*_set_lines(found)]
     if not health.is_good:
         lines += ["needs attention:", *(f"  ! {one}" for one in health.attention)]
     lines += _group_lines(found)
+    lines += _infeasible_lines(found)
     lines.append("what is known of each parameter (95 % interval, median):")
     lines += parameter_lines(found.parameter_summary())
     ties = health.named("rewards tied")
@@ -69,6 +73,34 @@ def _group_lines(found: RewardSet) -> list[str]:
         counts = f"{len(group.indices):>9}{group.volume:>12.1%}"
         mark = "  rejected" if group.nll > limit else ""
         lines.append(f"{number:>4}{row}{group.nll:>12.4f}{counts}{mark}")
+    return lines + _difference_lines(found, groups)
+
+
+def _difference_lines(found: RewardSet, groups: Sequence[RewardGroup]) -> list[str]:
+    """Where each behaviour differs most from the first, where states and actions have names."""
+    lines = []
+    for number, group in enumerate(groups[1:], start=2):
+        apart = found.differences(group, groups[0], n=1)[0]
+        if apart.names is None:
+            return []
+        place, here, there = apart.names
+        choice = f"{here}, not {there}" if here != there else f"{here}, more or less often"
+        lines.append(f"{number:>4} differs from 1 most at {place}: {choice}")
+    return lines
+
+
+def _infeasible_lines(found: RewardSet) -> list[str]:
+    """What explains the demonstrations as well and is no solution, with the reason."""
+    groups = found.infeasible_groups() if found.constraints else []
+    if not groups:
+        return []
+    lines = [f"ruled out by constraints, though within 10 %: {len(groups)}, best reward of each:"]
+    for group in groups:
+        row = "".join(f"{value:>14.4f}" for value in group.representative)
+        broken = found.constraints.violations(
+            found.evaluations[int(group.indices[0])], found.problem.box
+        )
+        lines.append(f"{'':>4}{row}{group.nll:>12.4f}{len(group.indices):>9}  {'; '.join(broken)}")
     return lines
 
 

@@ -46,7 +46,9 @@ class Result(ABC):
         return len(self.evaluations)
 
     def __repr__(self) -> str:
-        best = f"best NLL {self.best_nll:.4f}" if np.isfinite(self.nll).any() else "all failed"
+        known = np.isfinite(self.nll).any()
+        best = f"best NLL {self.best_nll:.4f}" if self.feasible.any() else "all failed"
+        best = "no solution" if known and not self.feasible.any() else best
         return (
             f"{type(self).__name__}({self.problem.name!r}, {self.title}, "
             f"{len(self)} evaluations, {best})"
@@ -83,6 +85,11 @@ class Result(ABC):
         return tuple(evaluation.failure for evaluation in self.evaluations)
 
     @property
+    def feasible(self) -> NDArray[np.bool_]:
+        """Which evaluations may be solutions, `n`: they succeeded and meet all constraints."""
+        return np.isfinite(self.nll)
+
+    @property
     def n_policies(self) -> int:
         """Policy optimisations in all."""
         return sum(evaluation.n_policies for evaluation in self.evaluations)
@@ -102,7 +109,13 @@ class Result(ABC):
         if not np.isfinite(self.nll).any():
             reasons = "; ".join(dict.fromkeys(str(failure) for failure in self.failures))
             raise BoirlError(f"none of {len(self)} evaluations succeeded; {reasons}")
-        return int(np.nanargmin(self.nll))
+        if not self.feasible.any():
+            raise BoirlError(self._no_solution())
+        return int(np.argmin(np.where(self.feasible, self.nll, np.inf)))
+
+    def _no_solution(self) -> str:
+        """Why no evaluation that succeeded is a solution."""
+        return f"none of {len(self)} evaluations is a solution"
 
     @property
     def best(self) -> FloatArray:
@@ -118,10 +131,11 @@ class Result(ABC):
         return replace(self, evaluations=self.evaluations[:n])
 
     def indices_within(self, tolerance: float = 0.01, absolute: bool = False) -> IntArray:
-        """Numbers of the evaluations within a tolerance of the best, best first."""
+        """Numbers of the solutions within a tolerance of the best, best first."""
         limit = limit_above(self.best_nll, tolerance, absolute)
-        order = np.argsort(self.nll, kind="stable")
-        return order[self.nll[order] <= limit]
+        nll = np.where(self.feasible, self.nll, np.inf)
+        order = np.argsort(nll, kind="stable")
+        return order[nll[order] <= limit]
 
     def within(self, tolerance: float = 0.01, absolute: bool = False) -> FloatArray:
         """Thetas whose NLL is within a tolerance of the best, `n x d`, best first.
@@ -228,6 +242,23 @@ class Result(ABC):
         """Where, along the demonstrations, two groups would act most differently."""
         first, second = (self.policy(int(group.indices[0])) for group in (one, other))
         return self.problem.most_different(first, second, n)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that a program may want to know, ready for JSON."""
+        from boirl.results.summary import result_facts
+
+        return result_facts(self)
+
+    def _repr_html_(self) -> str:
+        from boirl.results.notebook import result_html
+
+        return result_html(self)
+
+    def to_frame(self) -> Any:
+        """A pandas table with one row per evaluation: theta by name, NLL, seconds, failure."""
+        from boirl.results.summary import result_frame
+
+        return result_frame(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one `.npz` file; an older file stays whole if that fails."""

@@ -17,6 +17,7 @@ import numpy as np
 from boirl.errors import InvalidInputError, SolverError
 from boirl.files import damage_reported, read_arrays, write_arrays
 from boirl.problem import Problem
+from boirl.results.feasible import allowed_nll
 from boirl.results.findings import Finding, Health
 from boirl.results.importance import effective_size, importance_sample, smooth_tail
 from boirl.results.inference import ParameterSummary, summarise_parameters
@@ -91,6 +92,18 @@ class VerifiedRewards:
         chosen = np.searchsorted(np.cumsum(self.weights), ticks * self.weights.sum())
         return self.thetas[rng.permutation(np.minimum(chosen, len(self.thetas) - 1))]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that a program may want to know, ready for JSON."""
+        from boirl.results.summary import verified_facts
+
+        return verified_facts(self)
+
+    def to_arviz(self, n: int = 1000, seed: int = 0) -> Any:
+        """Exact samples of the posterior over rewards as an ArviZ `InferenceData`."""
+        from boirl.results.posterior_export import arviz_data
+
+        return arviz_data(self.samples(n, seed), self.box, self.name)
+
     def parameter_summary(self) -> list[ParameterSummary]:
         """Which parameters the demonstrations pin down, and which they leave free."""
         return summarise_parameters(self.samples(max(1000, self.evaluations)), self.box)
@@ -135,7 +148,10 @@ class VerifiedRewards:
         failed = int(np.isnan(self.nll).sum())
         if not failed:
             return []
-        text = f"the solver failed for {failed} of {self.evaluations} thetas, which have no weight"
+        text = (
+            f"the solver failed for {failed} of {self.evaluations} thetas, or they break a "
+            "constraint; these have no weight"
+        )
         return [Finding("failed evaluations", False, text, {"count": failed})]
 
     def __repr__(self) -> str:
@@ -218,7 +234,9 @@ def verify_rewards(found: RewardSet, evaluations: int, seed: int) -> VerifiedRew
 
     def log_density(unit: FloatArray) -> FloatArray:
         thetas = box.from_unit(unit)
-        nll = problem.nll_batch(thetas)
+        nll = allowed_nll(found, thetas)
+        if found.preferences is not None:
+            nll = nll - found.preferences.log_likelihoods(problem, thetas).sum(axis=1) / n
         batches.append(nll)
         values = -n * (nll - found.best_nll) + found.log_prior(thetas)
         return np.where(np.isnan(values), -np.inf, values)

@@ -23,6 +23,9 @@ FAR = 8.0
 IMPOSSIBLE = 1e10
 """Loss of hyperparameters whose covariance cannot be factorised."""
 
+SMALLEST_GAIN = 1e-6
+"""Share of the log probability, hundreds of nats, below which a step is the last one of a climb."""
+
 HESSIAN_STEP = 1e-3
 """Step, in log hyperparameters, of the differences of gradients that give the curvature."""
 
@@ -52,16 +55,6 @@ class Evidence:
         parts = (self._medians * torch.exp(self._widths * vector)).split(self.sizes)
         return {prior.name: part for prior, part in zip(self.priors, parts, strict=True)}
 
-    def short_lengthscales(self) -> list[FloatArray]:
-        """For each kind of lengthscale, the medians but for that kind, which is short."""
-        kinds = [prior.name for prior in self.priors if prior.name.endswith("lengthscale")]
-        return [
-            np.concatenate(
-                [np.full(prior.size, -1.0 * (prior.name == kind)) for prior in self.priors]
-            )
-            for kind in kinds
-        ]
-
     def log_probability(self, vector: FloatArray) -> float:
         """Log probability of the data and the hyperparameters; minus infinity where the covariance
         cannot be factorised."""
@@ -90,7 +83,7 @@ class Evidence:
             jac=True,
             method="L-BFGS-B",
             bounds=[(-FAR, FAR)] * self.size,
-            options={"maxiter": steps},
+            options={"maxiter": steps, "ftol": SMALLEST_GAIN},
         )
         return np.asarray(found.x)
 

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from boirl.types import FloatArray
+from boirl.types import FloatArray, HalfSpace
 
 VARIANCES = (10.0, 100.0, 1e3, 1e4, 1e5)
 LENGTHSCALES = (0.15, 0.3, 0.6)
@@ -59,27 +59,49 @@ class Feasibility:
     Args:
         succeeded: Points of the unit cube, `n x d`.
         failed: Points of the unit cube, `m x d`.
+        ruled_out: Parts of the cube where evaluations fail for certain.
     """
 
     succeeded: FloatArray
     failed: FloatArray
+    ruled_out: tuple[HalfSpace, ...] = ()
 
     def log_probability(self, unit: Tensor) -> Tensor:
         """Log probability of success at points `n x d` of the unit cube; differentiable."""
-        if not len(self.failed):
-            return torch.zeros(len(unit), dtype=torch.float64)
-        return torch.nn.functional.logsigmoid(self._odds(unit))
+        chance = torch.zeros(len(unit), dtype=torch.float64)
+        if len(self.failed):
+            chance = torch.nn.functional.logsigmoid(self._odds(unit))
+        if self.ruled_out:
+            chance = torch.where(self._beyond(unit) < 0.0, chance, -torch.inf)
+        return chance
 
     def worth(self, unit: Tensor, worth: Tensor) -> Tensor:
         """What evaluations at points `n x d`, worth so much if they succeed, `n`, are worth.
 
         Where failure is more likely than success it is next to nothing, and slopes lead back.
         """
-        if not len(self.failed):
-            return worth
-        odds = self._odds(unit)
-        expected = worth + torch.nn.functional.logsigmoid(odds)
-        return torch.where(odds > 0.0, expected, WORST * (1.0 - odds))
+        if len(self.failed):
+            odds = self._odds(unit)
+            expected = worth + torch.nn.functional.logsigmoid(odds)
+            worth = torch.where(odds > 0.0, expected, WORST * (1.0 - odds))
+        if self.ruled_out:
+            beyond = self._beyond(unit)
+            worth = torch.where(beyond < 0.0, worth, WORST * (1.0 + beyond))
+        return worth
+
+    def is_ruled_out(self, unit: FloatArray) -> bool:
+        """Whether an evaluation at a point, `d`, fails for certain."""
+        return bool(self.ruled_out) and float(self._beyond(torch.tensor(unit[None]))) >= 0.0
+
+    def _beyond(self, unit: Tensor) -> Tensor:
+        """How far points are beyond the nearest border to what fails for certain, `n`."""
+        normals, offsets = self._half_spaces
+        return (unit @ normals.mT - offsets).max(dim=-1).values
+
+    @cached_property
+    def _half_spaces(self) -> tuple[Tensor, Tensor]:
+        normals = torch.tensor(np.array([half.normal for half in self.ruled_out]))
+        return normals, torch.tensor([half.offset for half in self.ruled_out], dtype=torch.float64)
 
     def _odds(self, unit: Tensor) -> Tensor:
         """Log odds of success, averaged over what is not known of them, `n`."""

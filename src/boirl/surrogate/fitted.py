@@ -37,7 +37,7 @@ BISECTIONS = 50
 Hyperparameters = dict[str, Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FittedSurrogate:
     """A Gaussian process that has seen evaluations, averaged over its hyperparameters.
 
@@ -49,6 +49,7 @@ class FittedSurrogate:
         feasibility: Where evaluations succeed at all.
         n_demonstrations: How many demonstrations an NLL is the mean of.
         prior: What is believed of theta beforehand; the NLL does not depend on it, proposals do.
+        admissible: Which evaluations may be solutions, `n`; None for all.
     """
 
     kernel: KernelSpec
@@ -63,7 +64,11 @@ class FittedSurrogate:
     feasibility: Feasibility
     n_demonstrations: int
     prior: Prior = UNIFORM
+    admissible: np.ndarray | None = None
     _last_marginals: dict[bytes, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"FittedSurrogate({self.kernel.name}, {len(self.thetas)} evaluations)"
 
     def nats_above_best(self, unit: Tensor, nll: Tensor) -> Tensor:
         """How far points `n x d` of the unit cube with NLLs `n` are below the best evaluation in
@@ -77,7 +82,7 @@ class FittedSurrogate:
     @cached_property
     def _lowest(self) -> float:
         """The lowest `N NLL - log prior` of the evaluations."""
-        nats = self.n_demonstrations * self.denoised_nll - self.prior.log_prior(self.thetas)
+        nats = self.n_demonstrations * self._solution_nll - self.prior.log_prior(self.thetas)
         return float(nats.min())
 
     def posterior(
@@ -245,12 +250,19 @@ class FittedSurrogate:
     @property
     def best_index(self) -> int:
         """Number of the best evaluation, by its denoised NLL."""
-        return int(self.denoised_nll.argmin())
+        return int(self._solution_nll.argmin())
 
     @property
     def best_nll(self) -> float:
         """The denoised NLL of the best evaluation."""
-        return float(self.denoised_nll.min())
+        return float(self._solution_nll.min())
+
+    @property
+    def _solution_nll(self) -> FloatArray:
+        """The denoised NLLs, infinite where an evaluation is no solution; all, if none is one."""
+        if self.admissible is None or not self.admissible.any():
+            return self.denoised_nll
+        return np.where(self.admissible, self.denoised_nll, np.inf)
 
     @property
     def best_unit(self) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -24,7 +24,7 @@ from boirl.surrogate.process import NOISE_FLOOR, Data
 from boirl.surrogate.tasks import Task
 from boirl.surrogate.warping import SCALES, OutputScale, Scale
 from boirl.threads import single_thread
-from boirl.types import Box, FloatArray
+from boirl.types import Box, FloatArray, HalfSpace
 
 MAX_ROWS = 600
 """Values and slopes that a process is conditioned on, as time goes with the cube of their number.
@@ -51,6 +51,7 @@ class Surrogate:
         scale: `"linear"`, `"log"` (see `boirl.surrogate.warping`), or `"auto"`: averaged over by
             evidence.
         n_demonstrations: How many demonstrations an NLL is the mean of.
+        ruled_out_by: Rewards that have no policy by what a theta says, see `Problem.ruled_out_by`.
     """
 
     def __init__(
@@ -60,14 +61,27 @@ class Surrogate:
         box: Box,
         scale: Scale | Literal["auto"] = "auto",
         n_demonstrations: int = 1,
+        ruled_out_by: Callable[[FloatArray], HalfSpace | None] | None = None,
     ) -> None:
         self.kernel = kernel
         self.projection = projection
         self.box = box
         self.scale = scale
         self.n_demonstrations = n_demonstrations
+        self.ruled_out_by = ruled_out_by
         latent_range = projection.range_over(box)
         self._spaces = {one: LatentSpace.of(projection, box, one, latent_range) for one in SCALES}
+
+    def with_projection(self, projection: Projection) -> Surrogate:
+        """The same with another projection."""
+        return Surrogate(
+            self.kernel,
+            projection,
+            self.box,
+            self.scale,
+            self.n_demonstrations,
+            self.ruled_out_by,
+        )
 
     def build(
         self,
@@ -250,9 +264,20 @@ class _Seen:
             nll=self.nll,
             nll_se=self.nll_se,
             gradients=self.gradients,
-            feasibility=Feasibility(self.unit, self.box.to_unit(self.failed)),
+            feasibility=Feasibility(
+                self.unit, self.box.to_unit(self.failed), tuple(self._ruled_out())
+            ),
             n_demonstrations=self.surrogate.n_demonstrations,
         )
+
+    def _ruled_out(self) -> Iterator[HalfSpace]:
+        """Parts of the unit cube where evaluations fail for certain."""
+        if self.surrogate.ruled_out_by is None:
+            return
+        for theta in np.concatenate([self.thetas, self.failed]):
+            half = self.surrogate.ruled_out_by(theta)
+            if half is not None:
+                yield self.box.half_space_to_unit(half)
 
 
 def _counts(shares: FloatArray, n: int) -> list[int]:

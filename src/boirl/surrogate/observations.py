@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from boirl.evaluation import Evaluation
-from boirl.types import FloatArray, IntArray
+from boirl.types import Box, FloatArray, IntArray
+
+MOST_EVALUATIONS = 300
+"""That a surrogate is made of, as time goes with the cube of their number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +56,29 @@ class Observations:
     def __len__(self) -> int:
         return len(self.nll)
 
+    def thinned(self, box: Box, most: int = MOST_EVALUATIONS) -> Observations:
+        """At most so many that succeeded, and as many that failed.
+
+        Of those that succeeded the best half and, of the others, those that are farthest from what
+        is kept; what is left out lies close to one that is not.
+        """
+        if max(len(self), len(self.failed)) <= most:
+            return self
+        kept, wrong = np.arange(len(self)), np.arange(len(self.failed))
+        if len(kept) > most:
+            best = np.argsort(self.nll, kind="stable")[: most // 2]
+            kept = np.sort(_spread(box.to_unit(self.thetas), best, most))
+        if len(wrong) > most:
+            wrong = np.sort(_spread(box.to_unit(self.failed), wrong[:1], most))
+        return Observations(
+            self.thetas[kept],
+            self.nll[kept],
+            self.nll_se[kept],
+            self.gradients[kept],
+            self.failed[wrong],
+            self.numbers[kept],
+        )
+
     def joined_by(self, thetas: FloatArray, nll: FloatArray) -> Observations:
         """These and others whose standard errors and gradients are unknown."""
         return Observations(
@@ -62,3 +89,14 @@ class Observations:
             self.failed,
             self.numbers,
         )
+
+
+def _spread(unit: FloatArray, chosen: IntArray, count: int) -> IntArray:
+    """So many of points `n x d`: the chosen ones, then each time the one farthest from all."""
+    found = chosen.tolist()
+    distances = cdist(unit, unit[chosen]).min(axis=1)
+    while len(found) < count:
+        farthest = int(distances.argmax())
+        found.append(farthest)
+        distances = np.minimum(distances, np.linalg.norm(unit - unit[farthest], axis=1))
+    return np.array(found)

@@ -62,4 +62,6 @@ def surrogate_from_parts(
             compares_policies=facts["compares_policies"],
         )
     n_demonstrations = facts.get("n_demonstrations", len(problem.demonstrations))
-    return Surrogate(kernel, projection, problem.box, facts["scale"], n_demonstrations)
+    return Surrogate(
+        kernel, projection, problem.box, facts["scale"], n_demonstrations, problem.ruled_out_by
+    )

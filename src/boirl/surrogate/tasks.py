@@ -51,30 +51,23 @@ class Task:
         )
 
     def most_probable(self, start: FloatArray | None) -> tuple[float, Component]:
-        best = self._maximise(start)
+        """The log probability and the process of hyperparameters that a short climb ends at, from
+        a start or from the medians."""
+        best = self._maximise(start, WARM_FIT_STEPS)
         return self.evidence.log_probability(best) + self.log_units, self.component(best)
 
     def log_evidence(self) -> float:
         """Log probability at hyperparameters that a short climb from the medians ends at."""
-        near = self.evidence.maximise(np.zeros(self.evidence.size), WARM_FIT_STEPS)
-        return self.evidence.log_probability(near) + self.log_units
+        return self.most_probable(None)[0]
 
     def laplace(self, start: FloatArray | None) -> Laplace:
         """The Gaussian around the most probable hyperparameters."""
-        return Laplace.around(self.evidence, self._maximise(start))
+        steps = COLD_FIT_STEPS if start is None else WARM_FIT_STEPS
+        return Laplace.around(self.evidence, self._maximise(start, steps))
 
-    def _maximise(self, start: FloatArray | None) -> FloatArray:
-        """The most probable hyperparameters, from a start or from several.
-
-        A landscape with a steep wall may be explained by short lengthscales of theta or of the
-        projection, and the probability has a maximum for each.
-        """
-        evidence = self.evidence
-        if start is not None:
-            return evidence.maximise(start, WARM_FIT_STEPS)
-        starts = [np.zeros(evidence.size), *evidence.short_lengthscales()]
-        found = [evidence.maximise(one, COLD_FIT_STEPS) for one in starts]
-        return max(found, key=evidence.log_probability)
+    def _maximise(self, start: FloatArray | None, steps: int) -> FloatArray:
+        begin = np.zeros(self.evidence.size) if start is None else start
+        return self.evidence.maximise(begin, steps)
 
     def centre_of(self, warm_start: Mapping[str, Any] | None) -> FloatArray | None:
         """The middle of the hyperparameters of an earlier fit on this scale; None without one."""
