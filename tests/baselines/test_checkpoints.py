@@ -182,7 +182,7 @@ def test_files_with_something_else_are_refused(gridworld, random, path, tmp_path
         random.run(gridworld, 2, checkpoint=tmp_path / "result.npz")
 
 
-@pytest.mark.parametrize("name", ["random", "tpe", "maxent", "birl", "gcl", "airl", "deep-maxent"])
+@pytest.mark.parametrize("name", baselines.BASELINES)
 @pytest.mark.parametrize("state", [{}, 5, {"mapping": {}}, {"generator": {"mapping": {}}}])
 def test_states_of_something_else_are_refused(name, state, gridworld, path):
     method = baselines.get(name)

@@ -10,6 +10,7 @@ CASES = {
     "tpe": ("tpe", {}),
     "maxent": ("maxent", {}),
     "deep-maxent": ("deep-maxent", {}),
+    "gp-irl": ("gp-irl", {"steps": 8}),
     "deep-maxent on theta": ("deep-maxent", {"reward": "theta"}),
     "birl": ("birl", {}),
     "birl by policy walk": ("birl", {"sampler": "policy-walk"}),

@@ -10,6 +10,7 @@ from boirl.baselines.learned_reward import state_inputs
 from boirl.baselines.plain import from_plain, pack_optimiser, to_plain, unpack_optimiser
 from boirl.evaluation import Evaluation
 from boirl.rewards.network import NetworkReward, perceptron
+from boirl.rewards.table import table_reward
 
 
 def there_and_back(value, problem):
@@ -54,6 +55,15 @@ def test_evaluations_return_with_their_network(gridworld):
         gridworld.mdp.expected_rewards(found.reward, theta),
         gridworld.mdp.expected_rewards(family, theta),
     )
+
+
+@pytest.mark.parametrize("of_next", [False, True])
+def test_evaluations_return_with_their_table(of_next, gridworld):
+    paid = np.arange(gridworld.mdp.n_states, dtype=np.float64)[:, None]
+    given = Evaluation((1.0,), 2.0, reward=table_reward(paid, of_next))
+    found = there_and_back(given, gridworld)
+    assert found.reward.of_next == of_next
+    np.testing.assert_array_equal(found.reward.table, paid)
 
 
 @pytest.mark.parametrize(

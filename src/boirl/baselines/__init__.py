@@ -14,6 +14,7 @@ from boirl.baselines.base import Baseline, Callback
 from boirl.baselines.birl import BIRL
 from boirl.baselines.deep_maxent import DeepMaxEnt
 from boirl.baselines.gcl import GCL
+from boirl.baselines.gp_irl import GPIRL
 from boirl.baselines.maxent import MaxEnt
 from boirl.baselines.random_search import RandomSearch
 from boirl.baselines.run import BaselineRun
@@ -24,7 +25,16 @@ from boirl.registry import Registry
 BASELINES: Registry[type[Baseline]] = Registry("baseline", "boirl.baselines")
 """The baselines, by name."""
 
-_KINDS: tuple[type[Baseline], ...] = (RandomSearch, TPE, MaxEnt, DeepMaxEnt, BIRL, GCL, AIRL)
+_KINDS: tuple[type[Baseline], ...] = (
+    RandomSearch,
+    TPE,
+    MaxEnt,
+    DeepMaxEnt,
+    GPIRL,
+    BIRL,
+    GCL,
+    AIRL,
+)
 for _kind in _KINDS:
     BASELINES.register(_kind.name, _kind)
 

@@ -18,7 +18,7 @@ from boirl.evaluation import Evaluation
 from boirl.files import read_arrays, write_arrays
 from boirl.problem import Problem
 
-FORMAT = 3
+FORMAT = 4
 HEADER = "checkpoint"
 PICKLE_START = b"\x80"
 """First byte of a pickle, which is what older versions wrote."""

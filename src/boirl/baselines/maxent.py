@@ -8,39 +8,26 @@ by.
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.stats import qmc
 
-from boirl.baselines.base import Baseline
+from boirl.baselines.descents import DescentBaseline, DescentState
 from boirl.baselines.run import BaselineRun
 from boirl.errors import InvalidInputError
 from boirl.estimation.descent import descend
 from boirl.evaluation import Evaluation
 from boirl.problem import Problem
 from boirl.results.grouping import group_alike
-from boirl.types import FloatArray, Report
+from boirl.types import FloatArray
 
 SOLUTIONS_WITHIN = 0.10
-MAX_DESCENTS = 2**20
-"""More than any run makes; the points of a file that claims more would take forever."""
-
-
-@dataclass
-class _State:
-    """Starts to come, evaluations of the present descent, and the number of descents."""
-
-    seed: int
-    starts: qmc.Sobol
-    waiting: deque[Evaluation] = field(default_factory=deque)
-    descents: int = 0
 
 
 @dataclass(frozen=True)
-class MaxEnt(Baseline):
+class MaxEnt(DescentBaseline):
     """One policy and its gradient per step; BFGS within the box, from Sobol points.
 
     Args:
@@ -52,7 +39,6 @@ class MaxEnt(Baseline):
     tolerance: float = 1e-9
 
     name: ClassVar[str] = "maxent"
-    times_itself: ClassVar[bool] = True
     summary: ClassVar[str] = "descent by exact gradients from several starts"
 
     def __post_init__(self) -> None:
@@ -68,34 +54,13 @@ class MaxEnt(Baseline):
                 "learned; use gcl or airl"
             )
 
-    def begin(self, problem: Problem[Any], seed: int) -> _State:
-        starts = qmc.Sobol(problem.box.dimension, rng=np.random.default_rng(seed))
-        return _State(seed, starts)
-
-    def pack(self, state: _State) -> dict[str, Any]:
-        return {"seed": state.seed, "descents": state.descents, "waiting": list(state.waiting)}
-
-    def unpack(self, problem: Problem[Any], packed: dict[str, Any]) -> _State:
-        state = self.begin(problem, packed["seed"])
-        if not 0 <= packed["descents"] <= MAX_DESCENTS:
-            raise ValueError(f"there were {packed['descents']} descents")
-        # One point per descent.
-        if packed["descents"]:
-            state.starts.fast_forward(packed["descents"])
-        state.waiting.extend(packed["waiting"])
-        state.descents = packed["descents"]
-        return state
-
-    def advance(self, problem: Problem[Any], state: _State, report: Report) -> Evaluation:
-        if not state.waiting:
-            start = state.starts.random(1)[0]
-            state.descents += 1
-            state.waiting.extend(self._descend(problem, start, state.descents))
-        return state.waiting.popleft()
-
-    def _descend(self, problem: Problem[Any], start: FloatArray, number: int) -> list[Evaluation]:
+    def descend(self, problem: Problem[Any], seed: int, number: int) -> list[Evaluation]:
         """Every evaluation of a descent. Thetas without a policy or gradient shorten its steps."""
         box = problem.box
+        starts = qmc.Sobol(box.dimension, rng=np.random.default_rng(seed))
+        if number > 1:
+            starts.fast_forward(number - 1)
+        start = starts.random(1)[0]
         seen: list[Evaluation] = []
 
         def nll_and_slope(unit: FloatArray) -> tuple[float, FloatArray] | None:
@@ -111,7 +76,7 @@ class MaxEnt(Baseline):
             problem.nll_and_gradient(np.array(seen[0].theta))
         return seen
 
-    def finish(self, problem: Problem[Any], state: _State, run: BaselineRun) -> BaselineRun:
+    def finish(self, problem: Problem[Any], state: DescentState, run: BaselineRun) -> BaselineRun:
         """Add the ends of descents: of those within 10 % of the best NLL, one per behaviour."""
         descents = [evaluation.facts["start"] for evaluation in run.evaluations]
         facts = {"descents": len(set(descents))}

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from boirl.baselines.learned_reward import state_inputs
 from boirl.evaluation import Evaluation
 from boirl.problem import Problem
+from boirl.rewards import LinearReward, RewardFamily
 from boirl.rewards.network import NetworkReward
+from boirl.rewards.saved import reward_from_parts, reward_parts
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -48,7 +50,7 @@ def to_plain(value: Any, arrays: Arrays) -> Any:
     if isinstance(value, np.random.Generator):
         return {"generator": to_plain(value.bit_generator.state, arrays)}
     if isinstance(value, Evaluation):
-        parts = {"numbers": value.numbers(), "arrays": value.arrays(), "reward": _layers(value)}
+        parts = {"numbers": value.numbers(), "arrays": value.arrays(), "reward": _reward(value)}
         return {"evaluation": to_plain(parts, arrays)}
     if isinstance(value, list | tuple):
         return [to_plain(one, arrays) for one in value]
@@ -74,10 +76,7 @@ def from_plain(plain: Any, arrays: Mapping[str, NDArray[Any]], problem: Problem[
         bits.state = inner
         return np.random.Generator(bits)
     if kind == "evaluation":
-        layers = inner["reward"]
-        reward = None
-        if layers is not None:
-            reward = NetworkReward.from_layers(layers, state_inputs(problem), problem.is_model_free)
+        reward = None if inner["reward"] is None else _family(inner["reward"], problem)
         return Evaluation.from_parts(inner["numbers"], inner["arrays"], reward)
     raise ValueError(f"there is no kind of value {kind!r}")
 
@@ -110,10 +109,22 @@ def unpack_optimiser(optimiser: torch.optim.Optimizer, packed: Mapping[str, Any]
     optimiser.load_state_dict({**optimiser.state_dict(), "state": memory})
 
 
-def _layers(evaluation: Evaluation) -> dict[str, NDArray[Any]] | None:
-    """Weights of a reward that is not of the problem's own family."""
-    if evaluation.reward is None:
+def _reward(evaluation: Evaluation) -> dict[str, Any] | None:
+    """A reward that is not of the problem's own family: the weights of a network, or a table."""
+    reward = evaluation.reward
+    if reward is None:
         return None
-    if not isinstance(evaluation.reward, NetworkReward):
-        raise TypeError(f"it holds a reward that is a {type(evaluation.reward).__name__}")
-    return evaluation.reward.layers()
+    if isinstance(reward, NetworkReward):
+        return {"layers": reward.layers()}
+    if isinstance(reward, LinearReward) and reward.table is not None:
+        facts, arrays = reward_parts(reward)
+        return {"facts": facts, "arrays": arrays}
+    raise TypeError(f"it holds a reward that is a {type(reward).__name__}")
+
+
+def _family(parts: Mapping[str, Any], problem: Problem[Any]) -> RewardFamily:
+    """The inverse of `_reward`."""
+    if "layers" not in parts:
+        return reward_from_parts(parts["facts"], parts["arrays"])
+    inputs = state_inputs(problem)
+    return NetworkReward.from_layers(parts["layers"], inputs, problem.is_model_free)

@@ -20,7 +20,8 @@ import numpy as np
 
 from boirl import baselines
 from boirl.errors import InvalidInputError
-from boirl.evaluation import Evaluation
+from boirl.experiments.published import WALKS, published
+from boirl.experiments.race import Race, expert_rule
 from boirl.experiments.trials import (
     DRAWN_AT_ONCE,
     METHODS,
@@ -28,7 +29,6 @@ from boirl.experiments.trials import (
     OnTrial,
     Row,
     check_methods,
-    expert_esor,
     hard_start,
     quiet,
     run_trials,
@@ -67,9 +67,10 @@ CONTESTS = {
 BUDGETS: dict[str, tuple[str, dict[str, Any], int]] = {
     "tpe": ("tpe", {}, 200),
     "birl": ("birl", {}, 200),
-    "birl (PolicyWalk)": ("birl", {"sampler": "policy-walk", "chains": 4}, 1000),
+    WALKS: ("birl", {"sampler": "policy-walk", "chains": 4}, 1000),
     "maxent": ("maxent", {}, 200),
     "deep-maxent": ("deep-maxent", {}, 300),
+    "gp-irl": ("gp-irl", {}, 300),
     "gcl": ("gcl", {}, 500),
     "airl": ("airl", {}, 200),
 }
@@ -78,67 +79,12 @@ BUDGETS: dict[str, tuple[str, dict[str, Any], int]] = {
 SEARCH_BUDGET = 40
 """Evaluations of a search at most."""
 
-PAPER: dict[tuple[str, str], tuple[float, float | None]] = {
-    ("gridworld", "rho-rbf"): (0.7, 16.0),
-    ("gridworld", "rbf"): (0.5, 30.0),
-    ("gridworld", "matern"): (0.6, 22.2),
-    ("gridworld", "birl (PolicyWalk)"): (0.8, 630.5),
-    ("gridworld", "airl"): (0.7, 70.4),
-    ("gridworld", "gcl"): (0.4, 277.5),
-    ("borlange", "rho-rbf"): (1.0, 2.0),
-    ("borlange", "rbf"): (0.8, 9.5),
-    ("borlange", "matern"): (1.0, 5.6),
-    ("borlange", "birl (PolicyWalk)"): (0.8, 98.0),
-    ("borlange", "airl"): (1.0, 80.0),
-    ("borlange", "gcl"): (0.8, 375.0),
-    ("maze", "rho-rbf"): (0.8, 51.4),
-    ("maze", "rbf"): (0.2, 28.0),
-    ("maze", "matern"): (0.2, 56.0),
-    ("maze", "airl"): (0.8, 90.0),
-    ("maze", "gcl"): (0.0, None),
-}
-"""Share of trials that reached the expert and evaluations until then, as published."""
-
 ALL = (*METHODS, *BUDGETS)
-
-
-class _Race:
-    """Judges the best reward so far after every evaluation."""
-
-    def __init__(self, problem: Problem[Any], tolerance: float) -> None:
-        self.problem = problem
-        expert = expert_esor(problem)
-        self.threshold = expert - tolerance * abs(expert)
-        self.best = np.inf
-        self.esor = -np.inf
-        self.theta: tuple[float, ...] | None = None
-        self.reached: Row | None = None
-        self.spent = {"policies": 0, "environment_steps": 0, "seconds": 0.0}
-
-    def judge(self, evaluation: Evaluation, number: int) -> bool:
-        """Whether the best-NLL reward so far is as good as the expert's."""
-        self.spent["policies"] += evaluation.n_policies
-        self.spent["environment_steps"] += evaluation.environment_steps
-        self.spent["seconds"] += evaluation.seconds
-        if not evaluation.nll < self.best:
-            return False
-        self.best = evaluation.nll
-        self.theta = evaluation.theta if evaluation.reward is None else None
-        policy = (
-            self.problem.policy_of(evaluation)
-            if evaluation.policies
-            else self.problem.policy(evaluation.theta)
-        )
-        self.esor = self.problem.true_return(policy)
-        if self.esor < self.threshold:
-            return False
-        self.reached = {"evaluations": number + 1, **self.spent}
-        return True
 
 
 def run_trial(problem: Problem[Any], contest: str, method: str, seed: int) -> Row:
     """Run a method until it is as good as the expert, or at its end."""
-    race = _Race(problem, CONTESTS[contest].tolerance)
+    race = Race(problem, {"expert": expert_rule(problem, CONTESTS[contest].tolerance)})
     refused = None
     if method in METHODS:
         _search(problem, race, CONTESTS[contest].hard_nll, method, seed)
@@ -159,12 +105,12 @@ def run_trial(problem: Problem[Any], contest: str, method: str, seed: int) -> Ro
         "best_nll": race.best,
         "esor": race.esor,
         "theta": race.theta,
-        "reached": race.reached,
+        "reached": race.reached["expert"],
         "refused": refused,
     }
 
 
-def _search(problem: Problem[Any], race: _Race, hard_nll: float, method: str, seed: int) -> None:
+def _search(problem: Problem[Any], race: Race, hard_nll: float, method: str, seed: int) -> None:
     start = hard_start(
         problem, seed, hard_nll, at_once=1 if problem.is_model_free else DRAWN_AT_ONCE
     )
@@ -232,7 +178,7 @@ def summarise(rows: Sequence[Row]) -> Row:
         cost: float(np.mean([one[cost] for one in reached])) if reached else None
         for cost in ("policies", "environment_steps", "seconds")
     }
-    share, after = PAPER.get((contest.split()[0], method), (None, None))
+    paper = published(contest, method)
     return {
         "contest": contest,
         "method": method,
@@ -241,8 +187,8 @@ def summarise(rows: Sequence[Row]) -> Row:
         **costs,
         "best_nll": float(np.mean([row["best_nll"] for row in rows])),
         "refused": rows[0]["refused"],
-        "paper_reached": share,
-        "paper_after": after,
+        "paper_reached": paper and paper.reached,
+        "paper_after": paper and paper.mean,
     }
 
 

@@ -25,7 +25,7 @@ def frozen_lake(seed: int, name: str) -> TabularProblem:
     """Goal, holes and steps; 4 x 4 or 8 x 8, slippery or not."""
     rng = np.random.default_rng([STREAM, seed])
     size, slippery = str(rng.choice(["4x4", "8x8"])), bool(rng.random() < 0.7)
-    env = _make("FrozenLake", map_name=size, is_slippery=slippery)
+    env = make_environment("FrozenLake", map_name=size, is_slippery=slippery)
     letters = np.array(env.unwrapped.desc).ravel().astype(str)
     kinds = np.stack([letters == "G", letters == "H"], axis=1).astype(np.float64)
     bounds = {"goal": (0.0, 10.0), "hole": (-10.0, 0.0), "step": (-2.0, 0.0)}
@@ -35,7 +35,7 @@ def frozen_lake(seed: int, name: str) -> TabularProblem:
 def cliff_walking(seed: int, name: str) -> TabularProblem:
     """Goal, cells beside the cliff and steps; falling leads back to the start."""
     rng = np.random.default_rng([STREAM, seed, 1])
-    env = _make("CliffWalking")
+    env = make_environment("CliffWalking")
     rows, columns = np.divmod(np.arange(48), 12)
     inner = (columns > 0) & (columns < 11)
     kinds = np.stack([np.arange(48) == 47, (rows == 2) & inner], axis=1).astype(np.float64)
@@ -46,7 +46,7 @@ def cliff_walking(seed: int, name: str) -> TabularProblem:
 def taxi(seed: int, name: str) -> TabularProblem:
     """Delivering, having the passenger aboard and steps, over 500 states."""
     rng = np.random.default_rng([STREAM, seed, 2])
-    env = _make("Taxi")
+    env = make_environment("Taxi")
     # A state is ((row * 5 + column) * 5 + passenger) * 4 + destination; passenger 4 is aboard.
     aboard = (np.arange(500) // 4) % 5 == 4
     kinds = np.zeros((500, 2))
@@ -55,7 +55,7 @@ def taxi(seed: int, name: str) -> TabularProblem:
     return _problem(env, kinds, bounds, seed, name, rng, 0.8, most=100)
 
 
-def _make(environment: str, **options: Any) -> Any:
+def make_environment(environment: str, **options: Any) -> Any:
     """The latest version of an environment that is installed."""
     try:
         import gymnasium

@@ -14,9 +14,12 @@ import numpy as np
 from boirl.baselines import get as get_baseline
 from boirl.errors import BoirlWarning
 from boirl.experiments.suite import pyvbmc
+from boirl.maximise import maximise
 from boirl.problem import Problem
 from boirl.results import RewardSet
 from boirl.search import explore
+from boirl.search.acquisitions import ACQUISITIONS, Proposal, ResolvePosterior, resolve
+from boirl.surrogate import FittedSurrogate
 from boirl.types import FloatArray
 
 SAMPLES = 1000
@@ -98,12 +101,29 @@ def _variational(problem: Problem[Any], evaluations: int, seed: int) -> Answer:
     )
 
 
+def _uncertain(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
+    """`resolve` without turns that improve the best, and without descents."""
+    unit, _ = maximise(ResolvePosterior(surrogate), surrogate.best_unit, rng)
+    return Proposal(unit, "resolve")
+
+
+def _without_descents(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
+    """`resolve`, under another name: descents are part of the search by that name alone."""
+    return resolve(surrogate, rng)
+
+
+ACQUISITIONS.register("resolve-uncertain", _uncertain)
+ACQUISITIONS.register("resolve-no-descents", _without_descents)
+
 METHODS: dict[str, Method] = {
     "search": Method(_search, 20, 10),
     "search-few": Method(_search, 10, 2),
     "few-rho-rbf": Method(partial(_search, kernel="rho-rbf"), 10, 2),
     "few-theta": Method(partial(_search, kernel="matern", smoothness=2.5), 10, 2),
     "few-log-ei": Method(partial(_search, acquisition="log-ei"), 10, 2),
+    "few-uncertain": Method(partial(_search, acquisition="resolve-uncertain"), 10, 2),
+    "few-no-descents": Method(partial(_search, acquisition="resolve-no-descents"), 10, 2),
+    "few-uniform": Method(partial(_search, rollouts="uniform"), 10, 2),
     "random": Method(partial(_search, acquisition="random"), 20, 10),
     "maxent": Method(_descents, 20, 10),
     "pyvbmc": Method(_variational, 10, 4),
