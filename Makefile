@@ -13,19 +13,25 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 INSTALLED := .venv/.installed
 COMPLETE := .venv/.complete
 
-.PHONY: help demo test lint format bench bench-learning experiments roads cases learning set rivals clean
+.PHONY: help docs docs-test docs-pictures browser release oldest newest demo test lint format bench bench-learning experiments roads cases learning set rivals reproduction clean
 
 help:
 	@echo "make demo         search on Gridworld; a table, and pictures in demo/"
 	@echo "make test         lint and tests (a few minutes)"
 	@echo "make lint         ruff, mypy and the import order"
 	@echo "make format       rewrite the source as ruff formats it"
+	@echo "make release      build, install in clean environments, run the demo there"
+	@echo "make oldest       tests with the oldest versions of dependencies (make newest: the newest)"
+	@echo "make docs         the documentation site, into docs/_build/html/"
+	@echo "make docs-test    run the code of the documentation (a few minutes)"
+	@echo "make browser      install Chromium (Debian), in which the tests open the report"
 	@echo "make bench        time and its split, into results/bench/"
 	@echo "make experiments  the comparison on Gridworld, into results/ (fifteen minutes)"
 	@echo "make bench-learning  policy optimisations against those of others (half an hour)"
 	@echo "make learning     the searches in the maze and with the robot arm, into results/ (two hours)"
 	@echo "make set          how much of the set of rewards searches know, into results/ (two hours)"
 	@echo "make rivals       all other methods beside the search, into results/ (some hours)"
+	@echo "make reproduction every table and figure of the paper, into reproduction/ (many hours; resumable)"
 	@echo "make roads        the comparison and the real trips of Borlange, into results/ (half an hour)"
 	@echo "make cases        bus engines and mice, into results/ (fifteen minutes)"
 	@echo ""
@@ -42,7 +48,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 
 $(COMPLETE): $(INSTALLED)
 	@echo "adding reinforcement learning and the tools of developers"
-	@$(PIP) --editable ".[rl,dev]"
+	@$(PIP) --editable ".[rl,cluster,postgres,dev]"
 	@touch $@
 
 demo: $(INSTALLED)
@@ -57,9 +63,28 @@ lint: $(COMPLETE)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
+release: $(COMPLETE)
+	$(BIN)/python scripts/check_release.py --out dist $(if $(TORCH_INDEX),--torch-index $(TORCH_INDEX))
+
+oldest newest: $(COMPLETE)
+	$(BIN)/python scripts/check_versions.py $@ $(if $(TORCH_INDEX),--torch-index $(TORCH_INDEX))
+
 format: $(COMPLETE)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: $(COMPLETE)
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+docs-test: $(COMPLETE)
+	$(BIN)/python -m pytest -q docs
+
+docs-pictures: $(COMPLETE)
+	$(BIN)/python docs/make_pictures.py
+
+# Tests that need it are skipped where it is missing.
+browser:
+	command -v chromium || apt-get install --yes --no-install-recommends chromium
 
 bench: $(COMPLETE)
 	$(BIN)/python benchmarks/gridworld_speed.py --out results/bench
@@ -94,6 +119,10 @@ set: $(INSTALLED)
 rivals: $(COMPLETE)
 	$(BIN)/boirl experiment baselines --out results/baselines $(if $(DATA),--data $(DATA))
 	$(BIN)/boirl experiment birl-posterior --out results/birl-posterior
+
+reproduction: $(COMPLETE)
+	$(BIN)/boirl reproduce all --workers 2 $(if $(DATA),--data $(DATA))
+	$(BIN)/boirl reproduce page --page reproduction/README.md
 
 bench-learning: $(COMPLETE)
 	$(BIN)/python benchmarks/maze_speed.py --out results/bench

@@ -56,6 +56,19 @@ def test_an_evaluation_with_an_nll_succeeded():
     assert evaluation.policies == ()
 
 
+def test_an_absurd_nll_is_a_failure():
+    assert Evaluation(THETA, 1e99).ok
+    assert Evaluation(THETA, 1e200).failure == "the NLL is 1e+200; expected one up to 1e+100"
+
+
+def test_faults_are_told_from_failures():
+    assert Evaluation(THETA, 3.0).fault is None
+    assert Evaluation(THETA, 3.0, failure="it did not converge").fault is None
+    assert Evaluation(THETA, math.nan).fault == "the NLL is nan; expected a finite number"
+    killed = Evaluation(THETA, math.nan, failure="killed", facts={"fault": True})
+    assert killed.fault == "killed"
+
+
 @pytest.mark.parametrize("nll", [math.nan, math.inf, -math.inf])
 def test_an_nll_that_is_not_finite_is_a_failure(nll):
     evaluation = Evaluation(THETA, nll)

@@ -10,7 +10,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "boirl"
-MODULES = sorted(path for path in SOURCE.rglob("*.py") if path.name != "__init__.py")
+STARTERS = SOURCE / "starters"
+"""Files that `boirl init` writes, which `tests/cli/test_init.py` runs."""
+MODULES = sorted(
+    path
+    for path in SOURCE.rglob("*.py")
+    if path.name != "__init__.py" and STARTERS not in path.parents
+)
 LONGEST, LONGEST_MEDIAN = 350, 150
 
 

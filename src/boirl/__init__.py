@@ -21,15 +21,19 @@ _HOMES = {
     "Demonstrations": "demonstrations",
     "Estimate": "estimation",
     "Evaluation": "evaluation",
+    "FederatedProblem": "federation",
     "GymProblem": "problem.simulated",
     "GymSimulator": "environments.gym_simulator",
+    "HttpSite": "federation",
     "KernelSpec": "surrogate",
     "LikelihoodRatioTest": "estimation",
     "LinearReward": "rewards",
+    "LocalSite": "federation",
     "LogisticReward": "rewards",
     "NormalPrior": "priors",
     "PPO": "policies.stable_baselines",
     "Parameter": "types",
+    "Preferences": "problem.preferences",
     "Problem": "problem",
     "ProblemEntry": "problem",
     "Result": "results",
@@ -59,16 +63,20 @@ _HOMES = {
     "recursive_logit_problem": "domains.roads.recursive_logit",
     "road_problem": "domains.roads.problem",
     "baselines": "",
+    "constraints": "",
+    "decisions": "",
     "domains": "",
     "drawing": "",
     "environments": "",
     "errors": "",
     "estimation": "",
     "experiments": "",
+    "federation": "",
     "metrics": "",
     "policies": "",
     "problem": "",
     "projections": "",
+    "report": "",
     "results": "",
     "rewards": "",
     "search": "",
@@ -81,16 +89,20 @@ __all__ = ["__version__", *_HOMES]
 if TYPE_CHECKING:
     from boirl import (
         baselines,
+        constraints,
+        decisions,
         domains,
         drawing,
         environments,
         errors,
         estimation,
         experiments,
+        federation,
         metrics,
         policies,
         problem,
         projections,
+        report,
         results,
         rewards,
         search,
@@ -113,12 +125,14 @@ if TYPE_CHECKING:
         maximum_likelihood,
     )
     from boirl.evaluation import Evaluation
+    from boirl.federation import FederatedProblem, HttpSite, LocalSite
     from boirl.policies import TabularSolver
     from boirl.policies.ppo import VectorPPO
     from boirl.policies.stable_baselines import PPO, SAC, TRPO
     from boirl.priors import NormalPrior
     from boirl.problem import Problem, ProblemEntry, TabularProblem, load_problem
     from boirl.problem.demonstrating import demonstrate
+    from boirl.problem.preferences import Preferences
     from boirl.problem.simulated import GymProblem
     from boirl.problem.suboptimality import Suboptimality
     from boirl.results import Result, RewardSet, VerifiedRewards, load_result

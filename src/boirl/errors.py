@@ -21,12 +21,24 @@ class CodeNeededError(InvalidInputError):
     """Something cannot be written to, or read from, a file without the code that made it."""
 
 
+class MissingExtraError(BoirlError, ImportError):
+    """A package is not installed that a part of boirl needs; says which command installs it."""
+
+
 class SolverError(BoirlError, RuntimeError):
     """A policy could not be computed, for instance because the values do not converge."""
 
 
+class ProcessDiedError(SolverError):
+    """A policy could not be computed because a process was killed; it may be tried again."""
+
+
 class StorageError(BoirlError, RuntimeError):
     """A study or a result could not be read or written."""
+
+
+class SiteError(BoirlError, RuntimeError):
+    """A site of a federation cannot be reached, or refuses to answer."""
 
 
 class BoirlWarning(UserWarning):

@@ -23,13 +23,20 @@ PolicyArrays = Mapping[str, NDArray[Any]]
 
 _POLICY = "policy"
 
+LARGEST_NLL = 1e100
+"""Beyond, squares of NLLs and their sums are no numbers, and nothing can be learned."""
+
+NOT_A_NUMBER = "the NLL is"
+FAULT = "fault"
+"""Name of the fact that an evaluation failed for reasons that are not its theta's."""
+
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
     """What one policy optimisation says about one theta.
 
-    An evaluation whose NLL is not a finite number has failed; the NLL of one that has failed is
-    NaN.
+    An evaluation whose NLL is not a finite number, or an absurd one, has failed; the NLL of one
+    that has failed is NaN.
 
     Attributes:
         theta: The reward, `d` numbers.
@@ -66,14 +73,24 @@ class Evaluation:
     def __post_init__(self) -> None:
         if self.failure is not None:
             object.__setattr__(self, "nll", math.nan)
-        elif not math.isfinite(self.nll):
-            object.__setattr__(self, "failure", f"the NLL is {self.nll}; expected a finite number")
+        elif not abs(self.nll) <= LARGEST_NLL:
+            wanted = f"one up to {LARGEST_NLL:g}" if math.isfinite(self.nll) else "a finite number"
+            object.__setattr__(self, "failure", f"{NOT_A_NUMBER} {self.nll}; expected {wanted}")
             object.__setattr__(self, "nll", math.nan)
 
     @property
     def ok(self) -> bool:
         """Whether there is an NLL."""
         return self.failure is None
+
+    @property
+    def fault(self) -> str | None:
+        """Why the evaluation may be tried again; None where it counts, or theta is to blame.
+
+        A process that was killed says nothing about theta, and an NLL that is not a number may.
+        """
+        failed_by_chance = self.facts.get(FAULT) or str(self.failure).startswith(NOT_A_NUMBER)
+        return self.failure if failed_by_chance else None
 
     def raise_if_failed(self) -> None:
         """Raise `SolverError` with the reason where there is no NLL."""

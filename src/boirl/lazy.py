@@ -6,6 +6,8 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from boirl.extras import missing_reported
+
 
 def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """A `__getattr__` for a package.
@@ -19,9 +21,10 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     def find(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        if not homes[name]:
-            return importlib.import_module(f"{package}.{name}")
-        return getattr(importlib.import_module(f"{package}.{homes[name]}"), name)
+        with missing_reported(f"{package}.{name}"):
+            if not homes[name]:
+                return importlib.import_module(f"{package}.{name}")
+            return getattr(importlib.import_module(f"{package}.{homes[name]}"), name)
 
     return find
 

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from boirl.types import FloatArray
 
-SAMPLES = 512
+SAMPLES = 256
 """Points that are ranked, all over the cube, and as many around the centre."""
 
 LOCAL_RADII = (1e-3, 0.3)
@@ -22,6 +22,9 @@ demonstrations, what is worth having may be a thousandth of the cube across."""
 
 STARTS, GRADIENT_STEPS, LINE_SEARCH_STEPS = 16, 30, 3
 """Climbs, and how long each may take: valleys of several parameters are narrow and bent."""
+
+SMALLEST_GAIN = 2e-4
+"""Share of the value below which a step is the last one of its climb."""
 
 
 def maximise(
@@ -59,6 +62,7 @@ def maximise(
         bounds=[(0.0, 1.0)] * dimension,
         maxiter=GRADIENT_STEPS,
         maxls=LINE_SEARCH_STEPS,
+        factr=SMALLEST_GAIN / np.finfo(float).eps,
     )
     best = int(losses.argmin())
     if -losses[best] < best_raw[1]:

@@ -23,6 +23,14 @@ def silent(share: float, message: str) -> None:
     """Report to nobody."""
 
 
+@dataclass(frozen=True, eq=False)
+class HalfSpace:
+    """All points `x` with `normal @ x >= offset`."""
+
+    normal: FloatArray
+    offset: float
+
+
 @dataclass(frozen=True)
 class Parameter:
     """One named number of a reward family: free within `[low, high]`, or held at `fixed`."""
@@ -93,6 +101,12 @@ class Box:
     def to_unit(self, thetas: FloatArray) -> FloatArray:
         return (thetas - self.low) / (self.high - self.low)
 
+    def half_space_to_unit(self, half: HalfSpace) -> HalfSpace:
+        """A half-space of thetas as one of the unit cube, with a normal of length one."""
+        normal = half.normal * (self.high - self.low)
+        length = max(float(np.linalg.norm(normal)), 1e-300)
+        return HalfSpace(normal / length, (half.offset - float(half.normal @ self.low)) / length)
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -103,9 +117,16 @@ class Difference:
         action: What the one policy does there most likely.
         other_action: What the other one does.
         distance: Total variation between their choices there, in [0, 1].
+        names: Of the state and of both actions, where the dynamics have names.
     """
 
     state: Any
     action: Any
     other_action: Any
     distance: float
+    names: tuple[str, str, str] | None = None
+
+    def __str__(self) -> str:
+        given = (self.state, self.action, self.other_action)
+        place, one, other = self.names or (f"state {given[0]}", *(f"action {a}" for a in given[1:]))
+        return f"{place}: {one}, the other {other} (distance {self.distance:.2f})"

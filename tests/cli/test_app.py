@@ -10,7 +10,8 @@ from boirl.cli.app import app
 from boirl.errors import BoirlError, BoirlWarning
 
 COMMANDS = ["run", "show", "evaluate", "demonstrate", "film", "map", "experiment"]
-COMMANDS += ["problems", "methods", "data", "estimate", "compare"]
+COMMANDS += ["problems", "methods", "data", "estimate", "compare", "init", "report"]
+COMMANDS += ["federate", "reproduce", "ask", "answer", "act", "what-if", "mixture"]
 
 
 def test_the_version_is_that_of_the_package(boirl_process, tmp_path):
@@ -24,6 +25,19 @@ def test_help_lists_every_command(command):
     listed = [line.split()[1] for line in out.splitlines() if line.startswith("│ ")]
     assert set(COMMANDS) <= set(listed)
     assert len(app.registered_commands) == len(COMMANDS)
+
+
+def test_the_command_alone_prints_help(command):
+    code, out, errors = command()
+    assert (code, errors) == (0, "")
+    assert "Usage: " in out
+    assert "Exit codes: 0 done" in out
+
+
+def test_progress_is_left_out_on_request(command):
+    code, out, errors = command("evaluate", "gridworld2d", "1,2", "--quiet")
+    assert (code, errors) == (0, "")
+    assert "NLL" in out
 
 
 @pytest.mark.parametrize("name", COMMANDS)

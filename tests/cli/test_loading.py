@@ -4,35 +4,9 @@ import numpy as np
 import pytest
 
 import boirl
-from boirl.cli.loading import LearningBar, draw, load, parse_initial, parse_theta
-from boirl.errors import InvalidInputError
-
-
-def test_a_theta_is_numbers_with_commas():
-    assert parse_theta("1.25,5,-1e-3") == [1.25, 5.0, -0.001]
-    for wrong in ("a,b", "1;2", "", "1,,2"):
-        with pytest.raises(InvalidInputError, match="expected numbers with commas between"):
-            parse_theta(wrong)
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        (None, "sobol"),
-        ([], "sobol"),
-        (["hard"], "hard"),
-        (["sobol"], "sobol"),
-        (["1,2"], [[1.0, 2.0]]),
-        (["1,2", "3,4"], [[1.0, 2.0], [3.0, 4.0]]),
-    ],
-)
-def test_where_to_start_is_a_design_or_thetas(given, expected):
-    assert parse_initial(given) == expected
-
-
-def test_a_design_beside_a_theta_is_refused():
-    with pytest.raises(InvalidInputError, match="theta is 'hard'"):
-        parse_initial(["hard", "1,2"])
+from boirl.baselines import BaselineRun
+from boirl.cli.loading import LearningBar, draw, load, open_result
+from boirl.errors import CodeNeededError, InvalidInputError
 
 
 def test_options_that_were_not_given_are_left_out():
@@ -77,6 +51,50 @@ def test_pictures_are_drawn_and_named(monkeypatch, capsys, tmp_path):
         return [tmp_path / "one.png", tmp_path / "two.png"]
 
     monkeypatch.setattr("boirl.drawing.views.save_pictures", save_pictures)
-    draw("a result", tmp_path, exact=True)
+    assert draw("a result", tmp_path, exact=True) == [tmp_path / "one.png", tmp_path / "two.png"]
     assert asked == [("a result", tmp_path, True)]
-    assert capsys.readouterr().out == f"pictures: {tmp_path}/one.png {tmp_path}/two.png\n"
+    told = capsys.readouterr()
+    assert (told.out, told.err) == ("", f"pictures: {tmp_path}/one.png {tmp_path}/two.png\n")
+
+
+OWN = """
+import numpy as np
+import torch
+import boirl
+
+mdp = boirl.TabularMDP.from_next_states(np.array([[0, 1], [0, 1]]), gamma=0.9)
+walks = boirl.Demonstrations.from_arrays([[0, 1]], [[1, 1]])
+
+def pay(theta, transitions):
+    return theta[:, :1] * torch.as_tensor(transitions.states == 1)
+
+problem = boirl.TabularProblem(mdp, boirl.CallableReward(pay, {"a": (-1, 1)}, "state"), walks)
+"""
+
+
+def test_a_result_that_needs_code_opens_with_its_problem(tmp_path, command):
+    source = tmp_path / "own_code.py"
+    source.write_text(OWN)
+    results = tmp_path / "results"
+    given = ("--method", "random", "--evaluations", 2, "--quiet", "--out", results)
+    code, _, errors = command("run", source, *given)
+    assert code == 0, errors
+    with pytest.raises(CodeNeededError, match=r"--problem problem\.py:name"):
+        open_result(results / "random.npz")
+    assert len(open_result(results / "random.npz", str(source))) == 2
+    code, out, errors = command("show", results / "random.npz", "--problem", source)
+    assert code == 0, errors
+    assert "best NLL" in out
+
+
+def test_a_result_stands_for_its_problem(tmp_path):
+    problem = boirl.load_problem("gridworld2d")
+    BaselineRun(problem, (problem.evaluate(problem.truth),), "random").save(tmp_path / "r.npz")
+    assert load(str(tmp_path / "r.npz"), None).fingerprint() == problem.fingerprint()
+    with pytest.raises(InvalidInputError, match="--bellman belongs to problems by name"):
+        load(str(tmp_path / "r.npz"), None, bellman="max")
+
+
+def test_an_unknown_problem_says_what_there_is():
+    with pytest.raises(InvalidInputError, match=r"gridworld.*or your own: problem\.py.*boirl init"):
+        load("nothing", None)

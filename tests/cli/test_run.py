@@ -1,6 +1,7 @@
 """`boirl run`: a search, or a baseline."""
 
 import pickle
+import shlex
 import signal
 import subprocess
 import sys
@@ -77,7 +78,7 @@ def test_an_answer_is_verified(command, tmp_path):
     verified = boirl.VerifiedRewards.load(tmp_path / "verified.npz")
     assert verified.evaluations == 300
     assert str(verified) in out
-    assert f"verified: {tmp_path / 'verified.npz'}" in out
+    assert f"verified: {tmp_path / 'verified.npz'}" in errors
 
 
 def test_options_reach_the_search(command, tmp_path):
@@ -145,20 +146,27 @@ def test_an_interrupted_method_says_how_to_go_on(command, monkeypatch, tmp_path)
 def test_an_interrupted_search_keeps_what_it_has(command, monkeypatch, tmp_path):
     whole = Study.run
 
-    def run(self, evaluations, progress):
+    def run(self, evaluations, **options):
         whole(self, 2)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Study, "run", run)
-    code, out, errors = command("run", "gridworld2d", "--out", tmp_path)
-    assert (code, out) == (130, "")
-    assert f"interrupted after 2 evaluations; they are in {tmp_path / 'rewards.npz'}" in errors
-    assert len(boirl.load_result(tmp_path / "rewards.npz")) == 2
-    _, _, errors = command("run", "gridworld2d")
-    assert "interrupted after 2 evaluations; they are lost" in errors
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
+    with monkeypatch.context() as patch:
+        patch.setattr(Study, "run", run)
+        code, out, errors = command("run", "gridworld2d", "--out", tmp_path / "out")
+        assert (code, out) == (130, "")
+        assert f"the rewards so far are in {tmp_path / 'out' / 'rewards.npz'}" in errors
+        assert len(boirl.load_result(tmp_path / "out" / "rewards.npz")) == 2
+        _, _, errors = command("run", "gridworld2d")
+    assert f"interrupted after 2 evaluations; they are in sqlite:///{tmp_path}/cache" in errors
+    # The command that is printed resumes.
+    resume = shlex.split(errors.split("resume with: ")[1])
+    code, _, errors = command(*resume[1:], "--evaluations", 3)
+    assert code == 0, errors
+    assert "resuming: 2 of 3" in errors
 
 
-def test_ctrl_c_says_how_to_resume(tmp_path):
+def test_a_request_to_end_says_how_to_resume(tmp_path):
     command = [sys.executable, "-c", "from boirl.cli import main; main()", "run", "gridworld"]
     command += ["--evaluations", "5000", "--storage", f"sqlite:///{tmp_path}/search.db"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -169,10 +177,10 @@ def test_ctrl_c_says_how_to_resume(tmp_path):
         assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
     _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "run the same command again to resume" in errors
+    assert process.returncode == 143
+    assert f"resume with: boirl {shlex.join(command[3:])}" in errors
 
 
 @pytest.mark.parametrize(

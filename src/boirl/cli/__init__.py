@@ -1,6 +1,30 @@
 """The `boirl` command: parses, calls and prints."""
 
-from boirl.cli import estimate, experiment, lists, run, show
+from boirl.cli import (
+    decide,
+    estimate,
+    experiment,
+    federate,
+    init,
+    lists,
+    report,
+    reproduce,
+    run,
+    show,
+)
 from boirl.cli.app import app, main
 
-__all__ = ["app", "estimate", "experiment", "lists", "main", "run", "show"]
+__all__ = [
+    "app",
+    "decide",
+    "estimate",
+    "experiment",
+    "federate",
+    "init",
+    "lists",
+    "main",
+    "report",
+    "reproduce",
+    "run",
+    "show",
+]

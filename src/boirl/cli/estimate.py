@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from boirl.cli.app import app, console, errors
-from boirl.cli.loading import Bellman, BoxName, Data, DemonstrationFile, Name, load
+from boirl.cli.app import app, console, notes
+from boirl.cli.loading import (
+    RESULT,
+    AsJson,
+    Bellman,
+    BoxName,
+    Data,
+    DemonstrationFile,
+    Name,
+    ProblemOfResult,
+    Quiet,
+    load,
+    open_result,
+    print_json,
+    refuse_options,
+)
 from boirl.errors import InvalidInputError
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print numbers as JSON, not a table.")]
 Starts = Annotated[int, typer.Option(help="Descents of an estimate.")]
 
 
@@ -38,6 +50,7 @@ def estimate(
     demonstrations: DemonstrationFile = None,
     data: Data = None,
     box: BoxName = None,
+    quiet: Quiet = False,
 ) -> None:
     """Estimate the reward by maximum likelihood: standard errors, t-values, AIC, BIC.
 
@@ -50,22 +63,22 @@ def estimate(
     chosen = load(problem, demonstrations, bellman=bellman, data=data, box=box)
     if gamma is not None:
         chosen = chosen.with_gamma(gamma)
-    with errors.status("estimating"):
+    with notes.status("estimating"):
         found = maximum_likelihood(chosen, starts, seed)
     intervals = []
     for name in profile or []:
-        with errors.status(f"profile of {name}"):
+        with notes.status(f"profile of {name}"):
             intervals.append(found.profile_interval(name, level))
     errors_by_name = {}
     if robust:
-        with errors.status("robust standard errors"):
+        with notes.status("robust standard errors"):
             spread = found.robust_standard_errors()
         errors_by_name = dict(zip(found.names, spread.tolist(), strict=True))
     if as_json:
         facts = {**found.to_dict(), "profiles": [vars(one) for one in intervals]}
         if robust:
             facts["robust_standard_errors"] = plain(errors_by_name)
-        _print_json(facts)
+        print_json(facts)
         return
     console.print(str(found), markup=False)
     for name, error in errors_by_name.items():
@@ -80,7 +93,8 @@ def compare(
         list[str],
         typer.Argument(
             metavar="PROBLEM",
-            help="One or more of `boirl problems`, or files that `boirl run --out` wrote.",
+            help="One or more of `boirl problems`, your own (problem.py:name or module:name), or "
+            "files that `boirl run --out` wrote.",
         ),
     ],
     gamma: Annotated[
@@ -100,6 +114,8 @@ def compare(
     demonstrations: DemonstrationFile = None,
     data: Data = None,
     box: BoxName = None,
+    problem: ProblemOfResult = None,
+    quiet: Quiet = False,
 ) -> None:
     """Compare reward families and discounts that explain the same demonstrations.
 
@@ -115,35 +131,30 @@ def compare(
     for name in models:
         if name in chosen:
             raise InvalidInputError(f"{name} is given twice; expected different models")
-        chosen[name] = _model(name, demonstrations, starts, seed, options)
-    with errors.status("estimating"):
+        chosen[name] = _model(name, demonstrations, starts, seed, options, problem)
+    with notes.status("estimating"):
         found = compare_models(chosen, gamma or (), folds, seed, starts=starts)
     if as_json:
-        _print_json(found.to_dict())
+        print_json(found.to_dict())
     else:
         console.print(str(found), markup=False)
 
 
 def _model(
-    name: str, demonstrations: Path | None, starts: int, seed: int, options: dict[str, Any]
+    name: str,
+    demonstrations: Path | None,
+    starts: int,
+    seed: int,
+    options: dict[str, Any],
+    problem: str | None,
 ) -> Any:
     """A problem by name, or the estimate of one from a file, which starts from its best theta."""
     path = Path(name)
-    if path.suffix != ".npz":
+    if path.suffix != RESULT:
         return load(name, demonstrations, **options)
-    given = [option for option, value in options.items() if value is not None]
-    given += ["demonstrations"] if demonstrations is not None else []
-    if given:
-        raise InvalidInputError(
-            f"--{given[0]} belongs to problems by name; {name} carries its own: leave it out"
-        )
+    refuse_options(name, {**options, "demonstrations": demonstrations})
     from boirl.estimation import maximum_likelihood
-    from boirl.results import load_result
 
-    result = load_result(path)
-    with errors.status("estimating"):
+    result = open_result(path, problem)
+    with notes.status("estimating"):
         return maximum_likelihood(result.problem, starts, seed, result.best)
-
-
-def _print_json(facts: dict[str, Any]) -> None:
-    typer.echo(json.dumps(facts, indent=2, allow_nan=False))

@@ -9,8 +9,8 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from boirl.cli.app import app, console, errors
-from boirl.cli.loading import Data, DemonstrationFile
+from boirl.cli.app import app, console, notes
+from boirl.cli.loading import AsJson, Data, DemonstrationFile, Quiet, print_json
 from boirl.errors import InvalidInputError
 
 
@@ -22,7 +22,8 @@ def experiment(
             help="baselines (paper, Table 1), gridworld-efficiency, gridworld-set, "
             "birl-posterior, shaping, many-parameters, borlange-search, borlange-set, "
             "borlange-trips, maze-search, maze-noise, fetch-search, fetch-solvers, "
-            "bus-engines, labyrinth or "
+            "bus-engines, labyrinth, federation, objectworld (gp-irl), questions, rescoring, "
+            "constraints, worst-case, mixtures or "
             "suite (problems that nobody tuned for)."
         ),
     ],
@@ -53,7 +54,8 @@ def experiment(
         list[str] | None,
         typer.Option(
             help="Of baselines: gridworld, 'borlange narrow', 'borlange wide', maze or fetch; of "
-            "suite: a generator such as mdp-few (may be repeated).",
+            "suite: a generator such as mdp-few; of objectworld: distances or thresholds (may be "
+            "repeated).",
             show_default="all",
         ),
     ] = None,
@@ -62,6 +64,8 @@ def experiment(
     ] = False,
     demonstrations: DemonstrationFile = None,
     data: Data = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Run a comparison and write its numbers to files; finished trials are kept."""
     from boirl.experiments import find_experiment, run_experiment
@@ -81,7 +85,7 @@ def experiment(
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        console=errors,
+        console=notes,
     ) as progress:
         task = progress.add_task("trials", total=None)
 
@@ -89,11 +93,14 @@ def experiment(
             progress.update(task, completed=done, total=total)
 
         lines = run_experiment(name, out, options, on_trial, tiny)
+    if as_json:
+        print_json({"table": lines, "folder": str(out)})
+        return
     table = Table(*lines[0], box=None)
     for line in lines:
         table.add_row(*line.values())
     console.print(table)
-    console.print(f"written: {out}", markup=False)
+    notes.print(f"written: {out}", markup=False)
 
 
 def _seeds(text: str | None, trials: int | None) -> list[int] | None:
@@ -104,6 +111,11 @@ def _seeds(text: str | None, trials: int | None) -> list[int] | None:
         raise InvalidInputError(
             f"--seeds {text} and --trials {trials} both say which seeds to run; give one of them"
         )
+    return parse_seeds(text)
+
+
+def parse_seeds(text: str) -> list[int]:
+    """Numbers and ranges of them, separated by commas."""
     found: list[int] = []
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")

@@ -8,14 +8,18 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from boirl.cli.app import app, console, errors
+from boirl.cli.app import app, console, notes
+from boirl.cli.loading import AsJson, Quiet, print_json
 
 
 @app.command()
-def problems() -> None:
+def problems(as_json: AsJson = False) -> None:
     """List the problems that come with boirl."""
     from boirl.problem import PROBLEMS
 
+    if as_json:
+        print_json({name: entry.summary for name, entry in sorted(PROBLEMS.items())})
+        return
     table = Table("problem", "what it is", box=None, header_style="bold")
     for name, entry in sorted(PROBLEMS.items()):
         table.add_row(name, entry.summary)
@@ -23,10 +27,13 @@ def problems() -> None:
 
 
 @app.command()
-def methods() -> None:
+def methods(as_json: AsJson = False) -> None:
     """List the methods that `boirl run --method` knows beside boirl's own."""
     from boirl.baselines import BASELINES
 
+    if as_json:
+        print_json({name: kind.summary for name, kind in BASELINES.items()})
+        return
     table = Table("method", "what it is", "settings", box=None, header_style="bold")
     for name, kind in BASELINES.items():
         table.add_row(name, kind.summary, ", ".join(inspect.signature(kind).parameters))
@@ -46,6 +53,7 @@ def data(
             show_default="look in the cache",
         ),
     ] = None,
+    quiet: Quiet = False,
 ) -> None:
     """Bring a public data set to the cache, checked; problems then find it without --data.
 
@@ -57,6 +65,6 @@ def data(
     if source is None:
         console.print(f"{name} is in {data_folder(name)}", markup=False)
         return
-    with errors.status("fetching"):
-        folder = fetch(name, source, lambda file: errors.print(f"checked: {file}", markup=False))
+    with notes.status("fetching"):
+        folder = fetch(name, source, lambda file: notes.print(f"checked: {file}", markup=False))
     console.print(f"{name} is in {folder}", markup=False)

@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.progress import BarColumn, Progress, TextColumn
 
-from boirl.cli.app import console, errors
+from boirl.cli.app import be_quiet, notes
 from boirl.errors import InvalidInputError
 
-Name = Annotated[str, typer.Argument(metavar="PROBLEM", help="One of `boirl problems`.")]
+RESULT = ".npz"
+
+
+def _complete_name(typed: str) -> list[str]:
+    """Names of problems and files for a shell to complete."""
+    from boirl.problem import PROBLEMS
+
+    files = [path.name for ending in ("*.py", "*.npz") for path in sorted(Path().glob(ending))]
+    return [name for name in (*PROBLEMS, *files) if name.startswith(typed)]
+
+
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="PROBLEM",
+        help="One of `boirl problems`; your own, as problem.py, problem.py:name or module:name; or "
+        "a result (.npz) whose problem it is.",
+        autocompletion=_complete_name,
+    ),
+]
 Bellman = Annotated[
     str | None,
     typer.Option(help="Bellman operator: max, boltzmann or logsumexp.", show_default="max"),
@@ -29,10 +50,26 @@ BoxName = Annotated[
 DemonstrationFile = Annotated[
     Path | None,
     typer.Option(
-        help="An .npz file with arrays states and actions (N x L) to explain, in place of the "
-        "problem's own demonstrations."
+        help="A file of demonstrations to explain in place of the problem's own: .npz with arrays "
+        "states and actions (N x L), or a table of steps (.csv, .jsonl, .parquet) with the columns "
+        "episode, step, state and action."
     ),
 ]
+ProblemOfResult = Annotated[
+    str | None,
+    typer.Option(
+        "--problem",
+        help="The problem of a result that is computed by code, as problem.py:name or module:name.",
+        show_default="in the file",
+    ),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet", help="Print the result and errors alone, no progress.", callback=be_quiet
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print numbers as JSON, not a table.")]
 ExactPictures = Annotated[
     bool,
     typer.Option(
@@ -45,16 +82,66 @@ ExactPictures = Annotated[
 def load(name: str, demonstrations: Path | None, **options: Any) -> Any:
     """The problem of a command; options that were not given are left out."""
     from boirl.demonstrations import Demonstrations
-    from boirl.problem import load_problem
 
     given = {key: value for key, value in options.items() if value is not None}
     if "data" in given:
         given["data"] = str(given["data"].resolve())
-    with LearningBar("learning to demonstrate") as report:
-        problem = load_problem(name, report, **given)
+    problem = _find(name, given)
     if demonstrations is not None:
         problem = problem.with_demonstrations(Demonstrations.load(demonstrations))
     return problem
+
+
+def _find(name: str, options: dict[str, Any]) -> Any:
+    """A problem by name, from a source of the user's own, or the one that a result carries."""
+    from boirl.problem import PROBLEMS, load_problem
+    from boirl.problem.sources import is_source, load_source
+
+    if is_source(name):
+        return load_source(name, **options)
+    if Path(name).suffix == RESULT:
+        refuse_options(name, options)
+        return open_result(Path(name)).problem
+    if name not in PROBLEMS:
+        raise InvalidInputError(
+            f"there is no problem {name!r}; expected one of {', '.join(PROBLEMS)}, or your own: "
+            "problem.py, problem.py:name or module:name (boirl init writes one to start from)"
+        )
+    with LearningBar("learning to demonstrate") as report:
+        return load_problem(name, report, **options)
+
+
+def refuse_options(name: str, options: Mapping[str, Any]) -> None:
+    """Options of problems by name mean nothing for a result, which carries its problem."""
+    given = [option for option, value in options.items() if value is not None]
+    if given:
+        raise InvalidInputError(
+            f"--{given[0]} belongs to problems by name; {name} carries its own: leave it out"
+        )
+
+
+def open_result(path: Path, problem: str | None = None) -> Any:
+    """The result in a file.
+
+    Args:
+        path: That `boirl run --out` wrote.
+        problem: The problem, where a file cannot carry it; a name, or a source of the user's own.
+    """
+    from boirl.errors import CodeNeededError
+    from boirl.results import load_result
+
+    given = None if problem is None else load(problem, None)
+    try:
+        return load_result(path, given)
+    except CodeNeededError as error:
+        raise CodeNeededError(
+            f"{error} (on the command line: --problem problem.py:name)"
+        ) from error
+
+
+def print_json(facts: Mapping[str, Any]) -> None:
+    """Numbers for other programs, and nothing else, on the standard output."""
+    typer.echo(json.dumps(facts, indent=2, allow_nan=False))
 
 
 class LearningBar(Progress):
@@ -62,7 +149,7 @@ class LearningBar(Progress):
 
     def __init__(self, title: str) -> None:
         columns = (TextColumn(title), BarColumn(), TextColumn("{task.fields[message]}"))
-        super().__init__(*columns, console=errors, transient=True)
+        super().__init__(*columns, console=notes, transient=True)
         self._task = self.add_task(title, total=1.0, message="", visible=False)
 
     def __enter__(self) -> Any:
@@ -78,31 +165,11 @@ class LearningBar(Progress):
         self.update(self._task, completed=share, message=message, visible=True)
 
 
-def parse_initial(given: list[str] | None) -> Any:
-    """A design by name, or thetas to start from."""
-    from boirl.search.initial import DESIGNS
-
-    if not given:
-        return "sobol"
-    if len(given) == 1 and given[0] in DESIGNS:
-        return given[0]
-    return [parse_theta(text) for text in given]
-
-
-def parse_theta(text: str) -> list[float]:
-    """The numbers of a theta that is written with commas."""
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise InvalidInputError(
-            f"theta is {text!r}; expected numbers with commas between, such as 1.25,5,0"
-        ) from None
-
-
-def draw(found: Any, folder: Path, exact: bool = False) -> None:
-    """Write all pictures of a result and say where they are."""
+def draw(found: Any, folder: Path, exact: bool = False) -> list[Path]:
+    """Write all pictures of a result, say where they are, and return their paths."""
     from boirl.drawing import save_pictures
 
-    with errors.status("drawing"):
-        paths = save_pictures(found, folder, exact)
-    console.print("pictures: " + " ".join(map(str, paths)), markup=False)
+    with notes.status("drawing"):
+        paths = list(save_pictures(found, folder, exact))
+    notes.print("pictures: " + " ".join(map(str, paths)), markup=False)
+    return paths

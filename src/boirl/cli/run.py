@@ -2,24 +2,52 @@
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from boirl.cli.app import app, console, errors
+from boirl.cli.app import app, console, notes
+from boirl.cli.baseline import run_baseline
+from boirl.cli.constraining import ConstraintTexts, parse_constraints
 from boirl.cli.loading import (
+    AsJson,
     Bellman,
     BoxName,
     Data,
     DemonstrationFile,
     ExactPictures,
     Name,
+    Quiet,
     draw,
     load,
-    parse_initial,
+    print_json,
 )
+from boirl.cli.parallel import (
+    PARALLEL_OPTIONS,
+    Cluster,
+    Retries,
+    Timeout,
+    Workers,
+    executor_at,
+    interrupted,
+)
+from boirl.cli.search_options import (
+    Acquisition,
+    Artifacts,
+    Drop,
+    Initial,
+    Kernel,
+    Linear,
+    NDemonstrations,
+    NInitial,
+    NRollouts,
+    ProjectionName,
+    Rollouts,
+    Scale,
+    Smoothness,
+)
+from boirl.cli.thetas import parse_initial
 from boirl.errors import InvalidInputError
 
 VERIFY_EVALUATIONS = 2000
@@ -40,12 +68,7 @@ def run(
         list[str] | None,
         typer.Option(help="A setting of --method, such as reward=network (may be repeated)."),
     ] = None,
-    kernel: Annotated[
-        str,
-        typer.Option(
-            help="rho-matern or rho-rbf (on the rho-projection), rbf or matern (on theta)."
-        ),
-    ] = "rho-matern",
+    kernel: Kernel = "rho-matern",
     evaluations: Annotated[
         int | None,
         typer.Option(
@@ -66,25 +89,22 @@ def run(
         Path | None,
         typer.Option(help="Folder for rewards.npz and the pictures.", show_default="none"),
     ] = None,
-    initial: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Where to start: sobol, hard, or a theta such as 1.25,5,0 (may be repeated).",
-            show_default="sobol",
-        ),
-    ] = None,
+    initial: Initial = None,
+    n_initial: NInitial = None,
     study: Annotated[
         str | None,
         typer.Option(help="Name of the search within the storage.", show_default="boirl-PROBLEM"),
     ] = None,
-    acquisition: Annotated[str, typer.Option(help="resolve, log-ei or random.")] = "resolve",
-    projection: Annotated[
-        str,
-        typer.Option(
-            help="log-rho, rho (as in the paper's text), or canonical (log-rho that no potential "
-            "shaping changes; for known dynamics)."
-        ),
-    ] = "log-rho",
+    acquisition: Acquisition = "resolve",
+    projection: ProjectionName = "log-rho",
+    n_demonstrations: NDemonstrations = None,
+    n_rollouts: NRollouts = 5,
+    rollouts: Rollouts = "auto",
+    scale: Scale = "auto",
+    drop: Drop = None,
+    smoothness: Smoothness = None,
+    linear: Linear = None,
+    artifacts: Artifacts = None,
     verify: Annotated[
         bool,
         typer.Option(
@@ -96,15 +116,24 @@ def run(
     verify_evaluations: Annotated[
         int, typer.Option(help="Evaluations that --verify takes.")
     ] = VERIFY_EVALUATIONS,
+    workers: Workers = None,
+    cluster: Cluster = None,
+    timeout: Timeout = None,
+    retries: Retries = 1,
+    constraint: ConstraintTexts = None,
     bellman: Bellman = None,
     demonstrations: DemonstrationFile = None,
     data: Data = None,
     box: BoxName = None,
     exact: ExactPictures = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Search for the rewards that explain the demonstrations of a problem.
 
     Example: boirl run gridworld --evaluations 40 --storage sqlite:///search.db --out results
+
+    Your own problem: boirl run problem.py --out results
     """
     from boirl.drawing.views import check_exact
     from boirl.files import make_folder
@@ -130,47 +159,64 @@ def run(
     if out is not None:
         make_folder(out)
     if method is not None:
-        _run_baseline(chosen, method, evaluations, _settings(setting), seed, out)
+        run_baseline(chosen, method, evaluations, setting, seed, out, as_json)
         return
     search = Study(
         chosen,
         kernel=kernel,
         acquisition=acquisition,
         projection=projection,
+        n_demonstrations=n_demonstrations,
+        n_rollouts=n_rollouts,
+        rollouts=rollouts,
+        scale=scale,
+        drop=tuple(drop or ()),
+        smoothness=smoothness,
+        linear=linear,
         seed=seed,
         initial=parse_initial(initial),
+        n_initial=n_initial,
         storage=storage,
         name=study,
+        artifacts=artifacts,
+        constraints=parse_constraints(constraint),
     )
     total = SEARCH_EVALUATIONS if evaluations is None else evaluations
     done, place = len(search.trials), search.storage_name
     if done >= total:
-        errors.print(f"nothing to do: {done} evaluations are in {place}", markup=False)
+        notes.print(f"nothing to do: {done} evaluations are in {place}", markup=False)
     elif done:
-        errors.print(f"resuming: {done} of {total} evaluations are in {place}", markup=False)
-    try:
-        found = search.run(total, progress=True)
-    except KeyboardInterrupt:
-        done = len(search.trials)
-        kept = "they are lost: there was neither --storage nor --out"
-        if storage is not None:
-            kept = "run the same command again to resume"
-        elif out is not None and done:
-            search.result().save(out / "rewards.npz")
-            kept = f"they are in {out / 'rewards.npz'}"
-        errors.print(f"interrupted after {done} evaluations; {kept}", style="red", markup=False)
-        raise typer.Exit(130) from None
-    console.print(str(found), markup=False)
+        notes.print(f"resuming: {done} of {total} evaluations are in {place}", markup=False)
+    with executor_at(cluster, workers) as executor:
+        try:
+            found = search.run(
+                total,
+                progress=not quiet,
+                executor=executor,
+                workers=workers,
+                timeout=timeout,
+                retries=retries,
+            )
+        except KeyboardInterrupt as error:
+            raise interrupted(search, storage, out, error) from None
+    if not as_json:
+        console.print(str(found), markup=False)
+    paths = []
     if out is not None:
         found.save(out / "rewards.npz")
-        draw(found, out, exact)
+        paths = [out / "rewards.npz", *draw(found, out, exact)]
     if verify:
-        with errors.status("verifying"):
+        with notes.status("verifying"):
             verified = found.verify(verify_evaluations, seed)
-        console.print(str(verified), markup=False)
+        if not as_json:
+            console.print(str(verified), markup=False)
         if out is not None:
             verified.save(out / "verified.npz")
-            console.print(f"verified: {out / 'verified.npz'}", markup=False)
+            paths.append(out / "verified.npz")
+            notes.print(f"verified: {out / 'verified.npz'}", markup=False)
+    if as_json:
+        exact_samples = {"verified": verified.to_dict()} if verify else {}
+        print_json({**found.to_dict(), **exact_samples, "files": [str(path) for path in paths]})
 
 
 SEARCH_EVALUATIONS = 40
@@ -181,9 +227,20 @@ SEARCH_OPTIONS = (
     "study",
     "acquisition",
     "projection",
+    "n_initial",
+    "n_demonstrations",
+    "n_rollouts",
+    "rollouts",
+    "scale",
+    "drop",
+    "smoothness",
+    "linear",
+    "artifacts",
+    "constraint",
     "verify",
     "verify_evaluations",
     "exact",
+    *PARALLEL_OPTIONS,
 )
 """What `boirl run` takes for its own search alone."""
 
@@ -191,58 +248,3 @@ SEARCH_OPTIONS = (
 def _is_given(context: typer.Context, name: str) -> bool:
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
-
-
-def _settings(given: list[str] | None) -> dict[str, Any]:
-    settings = {}
-    for text in given or []:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise InvalidInputError(f"the setting is {text!r}; expected name=value")
-        try:
-            settings[name] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            settings[name] = value
-    return settings
-
-
-def _run_baseline(
-    problem: Any,
-    method: str,
-    evaluations: int | None,
-    settings: dict[str, Any],
-    seed: int,
-    out: Path | None,
-) -> None:
-    from boirl.baselines import get
-    from boirl.drawing import convergence
-    from boirl.evaluation import Evaluation
-    from boirl.files import save_figure
-    from boirl.search.progress import SearchProgress
-
-    baseline = get(method, **settings)
-    baseline.check(problem)
-    total = baseline.default_evaluations if evaluations is None else evaluations
-    checkpoint = None if out is None else out / f"{method}.run"
-    if checkpoint is not None and checkpoint.exists():
-        errors.print(f"resuming from {checkpoint}", markup=False)
-    try:
-        with SearchProgress(total, enabled=True) as bar:
-
-            def show(done: Evaluation, number: int) -> None:
-                bar.advance(done.nll if done.ok else None)
-
-            found = baseline.run(problem, total, seed, show, checkpoint, bar.report)
-    except KeyboardInterrupt:
-        kept = "what was done is lost: there was no --out"
-        if checkpoint is not None:
-            kept = "run the same command again to resume"
-        errors.print(f"interrupted; {kept}", style="red", markup=False)
-        raise typer.Exit(130) from None
-    console.print(str(found), markup=False)
-    if out is not None:
-        paths = [out / f"{method}.npz", out / f"{method}.csv"]
-        found.save(paths[0])
-        found.save_table(paths[1])
-        paths.append(save_figure(convergence(found), out / f"{method}.png"))
-        console.print("written: " + " ".join(map(str, paths)), markup=False)

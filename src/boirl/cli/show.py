@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from boirl.cli.app import app, console, errors
+from boirl.cli.app import app, console, notes
 from boirl.cli.loading import (
+    AsJson,
     Bellman,
     BoxName,
     Data,
@@ -16,41 +17,60 @@ from boirl.cli.loading import (
     ExactPictures,
     LearningBar,
     Name,
+    ProblemOfResult,
+    Quiet,
     draw,
     load,
-    parse_theta,
+    open_result,
+    print_json,
 )
+from boirl.cli.thetas import parse_theta, theta_of
 from boirl.errors import BoirlError, InvalidInputError
 
 
-@app.command()
+# Negative numbers look like options that nobody knows.
+@app.command(context_settings={"ignore_unknown_options": True})
 def evaluate(
     problem: Name,
-    theta: Annotated[str, typer.Argument(help="Parameters with commas between, such as 1.25,5,0.")],
+    theta: Annotated[
+        list[str] | None,
+        typer.Argument(help="Its numbers, such as 1.25 5 0 or 1.25,5,0.", show_default=False),
+    ] = None,
+    theta_option: Annotated[
+        str | None,
+        typer.Option("--theta", help="The same as an option: --theta -1 5 0.", show_default=False),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seeds a policy that is learned.")] = 0,
     bellman: Bellman = None,
     demonstrations: DemonstrationFile = None,
     data: Data = None,
     box: BoxName = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Solve for the policy of one theta and print how well it explains the demonstrations.
 
-    For a theta that starts with a minus sign write: boirl evaluate gridworld -- -1,5,0
+    Example: boirl evaluate gridworld 1.25 5 0
     """
+    parsed = theta_of(theta or [], theta_option)
     chosen = load(problem, demonstrations, bellman=bellman, data=data, box=box)
-    parsed = parse_theta(theta)
     with LearningBar("learning") as report:
         evaluation = chosen.evaluate(parsed, seed=seed, report=report)
     if not evaluation.ok:
         raise BoirlError(str(evaluation.failure))
-    error = f" ± {evaluation.nll_se:.6f}" if evaluation.nll_se else ""
-    console.print(f"NLL   {evaluation.nll:.6f}{error} (mean per trajectory)")
+    facts = {"theta": parsed, "nll": evaluation.nll, "nll_se": evaluation.nll_se}
     if chosen.truth is not None:
-        esor = chosen.true_return(chosen.policy_of(evaluation))
         with LearningBar("learning the expert's policy") as report:
             truth = chosen.evaluate(chosen.truth, seed=seed, report=report)
-        expert = chosen.true_return(chosen.policy_of(truth))
-        console.print(f"ESOR  {esor:.6f} (expert {expert:.6f})")
+        facts["esor"] = chosen.true_return(chosen.policy_of(evaluation))
+        facts["expert_esor"] = chosen.true_return(chosen.policy_of(truth))
+    if as_json:
+        print_json(facts)
+        return
+    error = f" ± {evaluation.nll_se:.6f}" if evaluation.nll_se else ""
+    console.print(f"NLL   {evaluation.nll:.6f}{error} (mean per trajectory)")
+    if "esor" in facts:
+        console.print(f"ESOR  {facts['esor']:.6f} (expert {facts['expert_esor']:.6f})")
 
 
 @app.command()
@@ -60,14 +80,17 @@ def show(
         Path | None, typer.Option(help="Folder to draw the pictures into.", show_default="none")
     ] = None,
     exact: ExactPictures = False,
+    problem: ProblemOfResult = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Print, and draw again, the result of an earlier search or baseline."""
-    from boirl.results import load_result
-
-    found = load_result(file)
-    console.print(str(found), markup=False)
-    if out is not None:
-        draw(found, out, exact)
+    found = open_result(file, problem)
+    if not as_json:
+        console.print(str(found), markup=False)
+    paths = [] if out is None else draw(found, out, exact)
+    if as_json:
+        print_json({**found.to_dict(), "files": [str(path) for path in paths]})
 
 
 @app.command()
@@ -81,6 +104,7 @@ def demonstrate(
             "--trajectories", min=1, help="How many.", show_default="the problem's own number"
         ),
     ] = None,
+    quiet: Quiet = False,
 ) -> None:
     """Write demonstrations of a problem whose demonstrator is simulated.
 
@@ -107,6 +131,8 @@ def film(
     camera: Annotated[
         bool, typer.Option(help="Let the environment draw the pictures, in place of paths.")
     ] = False,
+    problem: ProblemOfResult = None,
+    quiet: Quiet = False,
 ) -> None:
     """Film what the policy of a reward does, in an environment where policies are learned.
 
@@ -114,9 +140,8 @@ def film(
     """
     from boirl.drawing.films import save_film
     from boirl.drawing.paths import has_paths
-    from boirl.results import load_result
 
-    found = load_result(file)
+    found = open_result(file, problem)
     if not has_paths(found.problem):
         raise InvalidInputError(
             f"problem {found.problem.name!r} is not played in an environment; there is no film"
@@ -126,7 +151,7 @@ def film(
         raise InvalidInputError(
             f"there is no evaluation {number}; expected a number from 0 to {len(found) - 1}"
         )
-    with errors.status("filming"):
+    with notes.status("filming"):
         path = save_film(
             found.problem,
             found.policy(number),
@@ -146,17 +171,18 @@ def map_command(
     theta: Annotated[
         list[str] | None,
         typer.Option(
-            help="Where this reward would drive, such as --theta=-2,-1,-1. Given twice: where "
+            help="Where this reward would drive, such as --theta -2 -1 -1. Given twice: where "
             "the two differ.",
             show_default="the trips",
         ),
     ] = None,
     data: Data = None,
     box: BoxName = None,
+    quiet: Quiet = False,
 ) -> None:
     """Draw a road network with its trips, with a reward's visits, or with two rewards' difference.
 
-    Example: boirl map road-network --theta=-2,-1,-1 --theta=-1,1,-1 --out difference.png
+    Example: boirl map road-network --theta -2 -1 -1 --theta -1 1 -1 --out difference.png
     """
     from boirl.domains.roads import maps
     from boirl.files import save_figure
@@ -168,7 +194,7 @@ def map_command(
     if len(thetas) > 2:
         raise InvalidInputError(f"there are {len(thetas)} thetas; expected at most two")
     draw_map = (maps.trips_map, maps.visits_map, maps.difference_map)[len(thetas)]
-    with errors.status("drawing"):
+    with notes.status("drawing"):
         rewards = [maps.SolvedReward(theta, chosen.policy(theta)) for theta in thetas]
         path = save_figure(draw_map(chosen, *rewards), out)
     console.print(f"picture: {path}", markup=False)

@@ -10,6 +10,7 @@ _HOMES = {
     "landscape": "landscapes",
     "latent_space": "latent",
     "paths_figure": "paths",
+    "questions_figure": "questions",
     "save_film": "films",
     "save_pictures": "views",
     "PLANES": "planes",

@@ -35,7 +35,7 @@ def latent_space(found: RewardSet, exact: bool = False) -> Figure:
     n_points = affordable_evaluations(found, most, COARSEST_GRID**2) if exact else most
     thetas = box.from_unit(np.random.default_rng(0).random((n_points, box.dimension)))
     everywhere = _project(found, thetas)
-    components = _principal_components(everywhere)
+    components = principal_components(everywhere)
     figure = Figure(figsize=(7.2, 5.2), layout="constrained")
     axes = figure.subplots()
     cloud = components(everywhere)
@@ -61,7 +61,7 @@ def _project(found: RewardSet, thetas: FloatArray) -> FloatArray:
     return latent
 
 
-def _principal_components(points: FloatArray) -> Callable[[FloatArray], FloatArray]:
+def principal_components(points: FloatArray) -> Callable[[FloatArray], FloatArray]:
     """The map from `n x K` to the two directions in which `points` vary most."""
     centre = points.mean(axis=0)
     directions = np.zeros((2, points.shape[1]))

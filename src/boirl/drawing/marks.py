@@ -32,8 +32,12 @@ def mark_evaluations(axes: Axes, found: Result, at: FloatArray) -> None:
         found: A search or a baseline.
         at: Position of each evaluation, `n x 2`.
     """
-    classes = zip(_classes(found), _STYLES, strict=True)
-    for rank, (mask, style) in enumerate(classes):
+    mark_nlls(axes, found.nll, reference(found)[0], at)
+
+
+def mark_nlls(axes: Axes, nll: FloatArray, compared: float, at: FloatArray) -> None:
+    """Mark NLLs, `n`, at positions `n x 2` by how they compare with another one."""
+    for rank, (mask, style) in enumerate(zip(_classes(nll, compared), _STYLES, strict=True)):
         # The best ones are on top of the others.
         axes.plot(*at[mask].T, linestyle="none", zorder=ABOVE_LINES - rank, **style)
 
@@ -44,10 +48,13 @@ def mark_truth(axes: Axes, found: Result, at: FloatArray) -> None:
         axes.plot(*at, **TRUTH)
 
 
+VERMILION = "#d55e00"
+"""Of Okabe and Ito's colours, which colour-blind readers can tell apart."""
+
 _STYLES: tuple[dict[str, Any], ...] = (
-    {"marker": "X", "color": "red", "markersize": 11, "markeredgecolor": "white"},
-    {"marker": "o", "color": "red", "markersize": 7, "markeredgecolor": "white"},
-    {"marker": "o", "color": "red", "markersize": 7, "markerfacecolor": "none"},
+    {"marker": "X", "color": VERMILION, "markersize": 11, "markeredgecolor": "white"},
+    {"marker": "o", "color": VERMILION, "markersize": 7, "markeredgecolor": "white"},
+    {"marker": "o", "color": VERMILION, "markersize": 7, "markerfacecolor": "none"},
     {"marker": ".", "color": "white", "markersize": 5, "markeredgecolor": "black"},
 )
 
@@ -59,10 +66,9 @@ def reference(found: Result) -> tuple[float, str]:
     return found.truth.nll, "the truth"
 
 
-def _classes(found: Result) -> list[np.ndarray]:
+def _classes(nll: FloatArray, compared: float) -> list[np.ndarray]:
     """Masks of evaluations better than the reference, within 1 %, within 10 %, and the rest."""
-    compared, _ = reference(found)
-    nll = np.where(np.isnan(found.nll), np.inf, found.nll)
+    nll = np.where(np.isnan(nll), np.inf, nll)
     excess = (nll - compared) / abs(compared)
     edges = [excess <= 0, excess <= CLOSE, excess <= NEAR]
     return [
@@ -75,12 +81,22 @@ def _classes(found: Result) -> list[np.ndarray]:
 
 def add_legend(figure: Figure, found: Result, columns: int) -> None:
     """Say below a figure what the marks mean."""
-    _, name = reference(found)
-    labels = (f"at least as good as {name}", "within 1 %", "within 10 %", "other evaluations")
+    handles = mark_handles(reference(found)[1], found.problem.truth is not None)
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=9)
+
+
+def mark_handles(compared_with: str, truth: bool = True) -> list[Line2D]:
+    """What stands in a legend for each mark."""
+    labels = (
+        f"at least as good as {compared_with}",
+        "within 1 %",
+        "within 10 %",
+        "other evaluations",
+    )
     handles = [
         Line2D([], [], linestyle="none", label=label, **style)
         for label, style in zip(labels, _STYLES, strict=True)
     ]
-    if found.problem.truth is not None:
+    if truth:
         handles.append(Line2D([], [], label="true reward", **TRUTH))
-    figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=9)
+    return handles

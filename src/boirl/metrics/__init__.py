@@ -6,6 +6,7 @@ from boirl.metrics.expert import (
     expert_return,
     incumbents,
     mean_true_return,
+    reaches_demonstrations,
 )
 from boirl.metrics.landscape import LandscapeFit, landscape_error, landscape_fit, set_f1
 
@@ -18,5 +19,6 @@ __all__ = [
     "landscape_error",
     "landscape_fit",
     "mean_true_return",
+    "reaches_demonstrations",
     "set_f1",
 ]

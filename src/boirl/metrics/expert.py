@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from boirl.demonstrations import Demonstrations
-from boirl.problem import TabularProblem
+from boirl.problem import Problem, TabularProblem
+from boirl.problem.simulated import GymProblem
 from boirl.results import Result
 from boirl.types import FloatArray
 
@@ -51,20 +53,28 @@ def evaluations_to_expert(
 def evaluations_to_demonstrations(found: Result, seed: int) -> int | None:
     """The rule of the paper's authors, which compares two sampled numbers.
 
-    The threshold is the mean true return of the demonstrations; a theta reaches it where the mean
-    true return of as many trajectories, drawn from its policy from the same starts, does.
+    See `reaches_demonstrations`.
     """
-    problem = found.problem
-    assert isinstance(problem, TabularProblem)
-    threshold = mean_true_return(problem, problem.demonstrations)
+    reaches = reaches_demonstrations(found.problem, seed)
+    return _first_reaching(found, lambda number: reaches(found.policy(number), number))
 
-    def reaches(number: int) -> bool:
+
+def reaches_demonstrations(problem: Problem[Any], seed: int) -> Callable[[Any, int], bool]:
+    """The authors' rule for the policy of an evaluation and its number.
+
+    The threshold is the mean true return of the demonstrations; a policy reaches it where the mean
+    true return of as many trajectories, drawn from it from the same starts, does.
+    """
+    shown = problem.demonstrations
+    threshold = mean_true_return(problem, shown)
+    horizon = problem.steps if isinstance(problem, TabularProblem) else int(shown.lengths.max())
+
+    def reaches(policy: Any, number: int) -> bool:
         rng = np.random.default_rng([seed, number])
-        policy, starts = found.policy(number), problem.demonstrations.starts
-        drawn = problem.roll_out(policy, starts, problem.steps, rng)
+        drawn = problem.roll_out(policy, shown.starts, horizon, rng)
         return mean_true_return(problem, drawn) >= threshold
 
-    return _first_reaching(found, reaches)
+    return reaches
 
 
 def _first_reaching(found: Result, reaches: Callable[[int], bool]) -> int | None:
@@ -77,8 +87,14 @@ def _first_reaching(found: Result, reaches: Callable[[int], bool]) -> int | None
     return next((i for i, number in enumerate(best) if reached[number]), None)
 
 
-def mean_true_return(problem: TabularProblem, trajectories: Demonstrations) -> float:
-    """Mean discounted true reward of trajectories (of a reward on states or state-actions)."""
+def mean_true_return(problem: Problem[Any], trajectories: Demonstrations) -> float:
+    """Mean discounted true reward of trajectories.
+
+    With known dynamics, of a reward on states or state-actions.
+    """
+    if isinstance(problem, GymProblem):
+        return float(problem.returns(trajectories, np.array(problem.truth)).mean())
+    assert isinstance(problem, TabularProblem)
     rewards = problem.true_rewards()
     columns = np.minimum(trajectories.actions, rewards.shape[1] - 1)
     discounted = problem.gamma**trajectories.step_numbers * rewards[trajectories.states, columns]

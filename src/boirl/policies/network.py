@@ -22,7 +22,7 @@ ACTIVATIONS: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NetworkPolicy:
     """A multilayer perceptron from observations to a distribution over actions.
 
@@ -44,6 +44,10 @@ class NetworkPolicy:
     log_sd: FloatArray | None = None
     centre: FloatArray | float = 0.0
     scale: FloatArray | float = 1.0
+
+    def __repr__(self) -> str:
+        sizes = [len(self.weights[0]), *(len(bias) for bias in self.biases)]
+        return f"NetworkPolicy(layers {'-'.join(map(str, sizes))}, {type(self.actions).__name__})"
 
     def __post_init__(self) -> None:
         arrays = [*self.weights, *self.biases]
@@ -134,7 +138,17 @@ class NetworkPolicy:
                 centre=arrays["centre"],
                 scale=arrays["scale"],
             )
-            policy.outputs(np.zeros((1, len(policy.weights[0]))))
+            policy._check_kinds()
+            at = np.zeros((1, len(policy.weights[0])))
+            policy.log_prob(at, policy.mode(at))
             return policy
-        except (KeyError, IndexError, ValueError, TypeError, SolverError) as error:
+        except Exception as error:
             raise StorageError(f"this is no policy that boirl wrote ({error!r})") from error
+
+    def _check_kinds(self) -> None:
+        """Refuse anything but matrices and vectors of real numbers."""
+        for arrays, ndim in ((self.weights, 2), (self.biases, 1)):
+            if not all(array.ndim == ndim and array.dtype.kind == "f" for array in arrays):
+                raise ValueError(
+                    "weights or biases of a layer are no real numbers, or have no layer"
+                )

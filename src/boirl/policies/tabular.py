@@ -12,7 +12,7 @@ from boirl.environments import TabularMDP
 from boirl.types import FloatArray, IntArray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TabularPolicy:
     """Log probability of each action in each state, `S x A`; no action has any where all ends.
 
@@ -26,6 +26,10 @@ class TabularPolicy:
     log_probabilities: FloatArray
     values: FloatArray | None = None
     facts: Mapping[str, float] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        states, actions = self.log_probabilities.shape
+        return f"TabularPolicy({states} states, {actions} actions)"
 
     @classmethod
     def uniform(cls, mdp: TabularMDP) -> TabularPolicy:

@@ -4,6 +4,7 @@ from boirl.datasets import DataSet
 from boirl.drawing.views import VIEWS, View
 from boirl.lazy import lazy_names
 from boirl.problem.catalogue import ProblemEntry
+from boirl.report.scenes import SCENES, SceneEntry
 
 BUS_ENGINES = ProblemEntry(
     "boirl.domains.bus_engines.problem:build_bus_engines",
@@ -22,6 +23,13 @@ VIEWS.register(
     View(
         "boirl.domains.bus_engines.pictures:has_replacements",
         "boirl.domains.bus_engines.pictures:save_replacements",
+    ),
+)
+SCENES.register(
+    "bus-engines",
+    SceneEntry(
+        "boirl.domains.bus_engines.pictures:has_replacements",
+        "boirl.domains.bus_engines.scene:ReplacementScene",
     ),
 )
 

@@ -4,6 +4,7 @@ from boirl.datasets import DataSet
 from boirl.drawing.views import VIEWS, View
 from boirl.lazy import lazy_names
 from boirl.problem.catalogue import ProblemEntry
+from boirl.report.scenes import SCENES, SceneEntry
 
 LABYRINTH = ProblemEntry(
     "boirl.domains.labyrinth.problem:build_labyrinth",
@@ -16,6 +17,12 @@ RECORDINGS = DataSet(
 VIEWS.register(
     "labyrinth",
     View("boirl.domains.labyrinth.maps:has_map", "boirl.domains.labyrinth.maps:save_maps"),
+)
+SCENES.register(
+    "labyrinth",
+    SceneEntry(
+        "boirl.domains.labyrinth.maps:has_map", "boirl.domains.labyrinth.scene:LabyrinthScene"
+    ),
 )
 
 _MODULES = ("made_up", "maps", "maze", "problem", "recordings", "turns")

@@ -1,0 +1,123 @@
+"""Pictures of questions: what the rewards of the posterior would do from a start."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from scipy.sparse.csgraph import shortest_path
+
+from boirl.drawing.planes import plane_of
+from boirl.problem import Problem, TabularProblem
+from boirl.problem.simulated import GymProblem
+from boirl.types import FloatArray
+
+COLOURS = ("tab:red", "tab:blue", "tab:green", "tab:purple", "tab:orange")
+PLACED_AT_MOST = 1500
+"""States up to which places are worked out from the steps between them."""
+
+
+def questions_figure(problem: Problem[Any], questions: Sequence[Any]) -> Figure:
+    """One panel per question: the ways that rewards would take from its start.
+
+    Args:
+        problem: Where they are asked.
+        questions: Of `found.questions(n)`.
+    """
+    figure = Figure(figsize=(4.6 * len(questions), 5.2), layout="constrained")
+    panels = figure.subplots(1, len(questions), squeeze=False)[0]
+    places = state_places(problem)
+    for axes, question in zip(panels, questions, strict=True):
+        _draw_backdrop(axes, problem, places)
+        for number, one in enumerate(question.behaviours[: len(COLOURS)]):
+            path = _placed(problem, places, one.path)
+            # Ways that share a stretch are drawn side by side.
+            shift = 0.012 * number * np.ptp(path, axis=0).max(initial=0.0)
+            width = 1.0 + 4.0 * one.weight
+            label = f"{one.weight:.0%} of the posterior"
+            axes.plot(*(path + shift).T, color=COLOURS[number], linewidth=width, label=label)
+            axes.plot(*(path[-1] + shift), "o", color=COLOURS[number], markersize=6)
+        start = _placed(problem, places, question.behaviours[0].path[:1])[0]
+        axes.plot(*start, "*", color="black", markersize=13, zorder=5)
+        axes.set_title(f"from {question.name}: {question.information:.2f} nats", fontsize=10)
+        axes.legend(fontsize=8)
+    return figure
+
+
+def state_places(problem: Problem[Any]) -> FloatArray | None:
+    """Where states are drawn, `S x 2`; None where they are vectors, or very many.
+
+    On roads, the ends of links. On other tables, states are placed so that the distance of two is
+    the number of steps between them, as far as a plane allows (classical scaling).
+    """
+    network = getattr(problem, "network", None)
+    if network is not None:
+        ends = network.layout[:, 1]
+        if isinstance(problem, TabularProblem):
+            by_turn = ends[network.turns[:, 1]]
+            extra = problem.mdp.n_states - len(by_turn)
+            goal = ends[network.feeders(problem.destination)]  # type: ignore[attr-defined]
+            rest = np.concatenate([goal, goal.mean(axis=0, keepdims=True)])[:extra]
+            return np.concatenate([by_turn, rest])
+        copies = -(-(problem.choice.n_states - 1) // len(ends))  # type: ignore[attr-defined]
+        return np.concatenate([np.tile(ends, (copies, 1)), ends.mean(axis=0, keepdims=True)])
+    if not isinstance(problem, TabularProblem) or problem.mdp.n_states > PLACED_AT_MOST:
+        return None
+    steps = _neighbours(problem)
+    distances = shortest_path(steps, directed=False, unweighted=True)
+    finite = distances[np.isfinite(distances)]
+    distances = np.where(np.isfinite(distances), distances, 1.2 * finite.max(initial=1.0))
+    return _scaled(distances)
+
+
+def _neighbours(problem: TabularProblem) -> sp.csr_array:
+    """Which states are one step apart, without those that everything leads to."""
+    mdp = problem.mdp
+    chain = mdp.chain(np.ones((mdp.n_states, mdp.n_actions))).tocoo()
+    rows, columns = chain.coords
+    sinks = np.concatenate([mdp.terminal, mdp.endless])
+    kept = (rows != columns) & ~np.isin(rows, sinks)
+    data = np.ones(int(kept.sum()))
+    return sp.csr_array((data, (rows[kept], columns[kept])), shape=(mdp.n_states,) * 2)
+
+
+def _scaled(distances: FloatArray) -> FloatArray:
+    n = len(distances)
+    centring = np.eye(n) - 1.0 / n
+    products = -0.5 * centring @ np.square(distances) @ centring
+    values, vectors = np.linalg.eigh(products)
+    return vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0.0))
+
+
+def _draw_backdrop(axes: Axes, problem: Problem[Any], places: FloatArray | None) -> None:
+    axes.set_xticks([])
+    axes.set_yticks([])
+    network = getattr(problem, "network", None)
+    if network is not None:
+        axes.add_collection(LineCollection(list(network.layout), colors="0.85", linewidths=0.8))
+        axes.set_aspect("equal")
+    elif places is not None and isinstance(problem, TabularProblem):
+        steps = _neighbours(problem).tocoo()
+        lines = list(np.stack([places[steps.coords[0]], places[steps.coords[1]]], axis=1))
+        axes.add_collection(LineCollection(lines, colors="0.85", linewidths=0.6))
+        axes.plot(*places.T, ".", color="0.7", markersize=3)
+        axes.set_aspect("equal")
+    elif isinstance(problem, GymProblem):
+        plane = plane_of(problem.simulator.name)
+        plane.backdrop(axes)
+        axes.set_xlabel(plane.labels[0])
+        axes.set_ylabel(plane.labels[1])
+
+
+def _placed(problem: Problem[Any], places: FloatArray | None, path: Any) -> FloatArray:
+    """A way in the plane, `L x 2`."""
+    if isinstance(problem, GymProblem):
+        return np.asarray(plane_of(problem.simulator.name).project(path))
+    if places is None:
+        return np.column_stack([np.arange(len(path)), path]).astype(np.float64)
+    return places[np.asarray(path)]

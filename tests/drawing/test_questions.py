@@ -1,0 +1,38 @@
+"""Pictures of questions."""
+
+import numpy as np
+
+import boirl
+from boirl.decisions.behaviours import Behaviour
+from boirl.decisions.questions import StartQuestion
+from boirl.drawing.questions import questions_figure, state_places
+from boirl.experiments.ambiguous import open_grid
+
+
+def question(path):
+    one = Behaviour(0.6, np.array([0]), np.zeros(1), np.array(path), "goes on")
+    other = Behaviour(0.4, np.array([1]), np.zeros(1), np.array(path[:1]), "stays")
+    return StartQuestion(path[0], f"state {path[0]}", 0.5, 0.5, (one, other))
+
+
+def test_a_grid_looks_like_a_grid(gridworld):
+    places = state_places(gridworld)[:36]
+    near = np.linalg.norm(places[0] - places[1])
+    far = np.linalg.norm(places[0] - places[35])
+    assert far > 3.0 * near
+    assert open_grid(3, {4: "goal"}, 0.9).n_states == 10
+
+
+def test_a_panel_for_each_question(gridworld):
+    figure = questions_figure(gridworld, [question([0, 1, 2]), question([6, 7])])
+    assert len(figure.axes) == 2
+    assert figure.axes[0].get_title() == "from state 0: 0.50 nats"
+    labels = figure.axes[0].get_legend_handles_labels()[1]
+    assert labels == ["60% of the posterior", "40% of the posterior"]
+
+
+def test_roads_are_drawn_on_their_map():
+    town = boirl.load_problem("road-network", n_links=40, n_demonstrations=2)
+    assert state_places(town).shape == (town.mdp.n_states, 2)
+    figure = questions_figure(town, [question([0, 1])])
+    assert len(figure.axes[0].collections) == 1
