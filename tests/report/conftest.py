@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
@@ -51,19 +52,33 @@ def street() -> TabularProblem:
     return boirl.TabularProblem(mdp, boirl.LinearReward(features, bounds), walks, name=HOSTILE)
 
 
-@pytest.fixture(scope="session")
-def found(street: TabularProblem) -> Iterator[RewardSet]:
-    """Treat it as read-only."""
+@contextmanager
+def quick_posterior() -> Iterator[None]:
+    """Samples of the posterior are thetas around the best, for as long as it lasts."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("boirl.results.reward_set.sample_rewards", near_best)
-        yield rewards_of(street)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def quick_samples() -> Iterator[None]:
+    with quick_posterior():
+        yield
+
+
+@pytest.fixture(scope="session")
+def found(street: TabularProblem) -> RewardSet:
+    """Treat it as read-only."""
+    return rewards_of(street)
 
 
 @pytest.fixture(scope="session")
 def answer(found: RewardSet) -> Answer:
-    return answer_of(found)
+    with quick_posterior():
+        return answer_of(found)
 
 
 @pytest.fixture(scope="session")
 def content(answer: Answer) -> dict[str, Any]:
-    return content_of(answer)
+    with quick_posterior():
+        return content_of(answer)
