@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from boirl.evaluation import Evaluation
-from boirl.search.descent import is_off, quasi_newton_step, two_loops
+from boirl.search.descent import is_off, quasi_newton_step
 from boirl.surrogate import Observations
 from boirl.types import Box
 
@@ -58,13 +58,22 @@ def test_steps_that_did_not_help_make_the_next_one_shorter():
     assert lengths[0] > 2.0 * lengths[1] > 4.0 * lengths[2]
 
 
-def test_two_loops_give_newtons_step_on_a_parabola():
-    steps = np.array([[1.0, 0.0], [0.0, 1.0]])
+def test_two_evaluations_apart_along_both_parameters_give_newtons_step():
+    lowest, best = np.array([0.45, 0.45]), np.array([0.46, 0.47])
+    first = np.array([0.1, 0.0])
     # Conjugate steps determine the curvature.
-    steps[1] -= steps[0] * (steps[0] @ CURVATURE @ steps[1]) / (steps[0] @ CURVATURE @ steps[0])
-    gradient = np.array([0.3, -0.7])
-    found = two_loops(gradient, steps, steps @ CURVATURE)
-    np.testing.assert_allclose(found, np.linalg.solve(CURVATURE, gradient))
+    second = np.array([0.0, 0.1])
+    second = second - first * (first @ CURVATURE @ second) / (first @ CURVATURE @ first)
+    seen = [evaluation(best + step, lowest) for step in (np.zeros(2), first, second)]
+    found = quasi_newton_step(Observations.of(seen), BOX, 0, 100)
+    np.testing.assert_allclose(found, lowest, atol=1e-9)
+
+
+def test_the_same_theta_twice_says_nothing_of_the_curvature():
+    lowest = np.array([0.4, 0.5])
+    once, twice = ([evaluation((0.9, 0.2), lowest)] * count for count in (1, 2))
+    steps = [quasi_newton_step(Observations.of(seen), BOX, 0, 100) for seen in (once, twice)]
+    np.testing.assert_array_equal(*steps)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from boirl.errors import InvalidInputError
-from boirl.search.initial import HARD_CANDIDATES, initial_thetas
+from boirl.search.initial import HARD_CANDIDATES, initial_thetas, steps_down
 
 
 def rng():
@@ -12,7 +12,15 @@ def rng():
 @pytest.mark.parametrize("count", [None, 1, 2, 5, 8, 33])
 def test_sobol_lies_in_the_box(gridworld, count):
     thetas = initial_thetas(gridworld, "sobol", count, rng())
-    assert len(gridworld.box.check(thetas)) == (2 if count is None else count)
+    assert len(gridworld.box.check(thetas)) == (1 if count is None else count)
+
+
+@pytest.mark.parametrize(
+    ("design", "count", "steps"),
+    [("sobol", None, True), ("sobol", 2, False), ("hard", None, False), ([[1, 2, 0]], None, False)],
+)
+def test_a_step_down_follows_where_nothing_else_was_asked_for(gridworld, design, count, steps):
+    assert steps_down(gridworld, design, count) == steps
 
 
 def test_sobol_is_spread_over_the_whole_box(gridworld):

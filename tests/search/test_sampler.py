@@ -46,7 +46,7 @@ def test_it_serves_a_plain_optuna_study(gridworld):
     found = [list(t.params.values()) for t in plain.trials]
     np.testing.assert_array_equal(found, expected.result().thetas)
     purposes = [trial.system_attrs[PURPOSE] for trial in plain.trials]
-    assert [one == "initial" for one in purposes] == [True] * 2 + [False] * 5
+    assert [one == "initial" for one in purposes] == [True] + [False] * 6
 
 
 def test_a_plain_study_has_roll_outs_that_grow(random_problem):
@@ -142,3 +142,15 @@ def test_a_proposal_depends_on_the_storage_and_the_seed_alone(random_problem):
     study.sampler.surrogate_after(study.evaluations)
     study.result()
     assert study.ask().theta == twin.ask().theta
+
+
+def test_a_search_goes_on_with_a_step_down_from_its_first_theta(gridworld):
+    study = Study(gridworld, seed=1005)
+    first, second = study.run(2).evaluations
+    width = gridworld.box.high - gridworld.box.low
+    step = np.subtract(second.theta, first.theta) / width
+    assert step @ (first.gradient * width) < 0.0
+    assert [one.system_attrs[PURPOSE] for one in study.optuna_study.trials] == [
+        "initial",
+        "descend",
+    ]

@@ -21,6 +21,7 @@ from boirl.estimation.descent import descend
 from boirl.evaluation import Evaluation
 from boirl.problem import Problem
 from boirl.results.grouping import group_alike
+from boirl.search.settings import INITIAL_STREAM
 from boirl.types import FloatArray
 
 SOLUTIONS_WITHIN = 0.10
@@ -57,7 +58,9 @@ class MaxEnt(DescentBaseline):
     def descend(self, problem: Problem[Any], seed: int, number: int) -> list[Evaluation]:
         """Every evaluation of a descent. Thetas without a policy or gradient shorten its steps."""
         box = problem.box
-        starts = qmc.Sobol(box.dimension, rng=np.random.default_rng(seed))
+        # The first start is that of a search with this seed: they can be compared step by step.
+        rng = np.random.default_rng([seed, 0, INITIAL_STREAM])
+        starts = qmc.Sobol(box.dimension, rng=rng)
         if number > 1:
             starts.fast_forward(number - 1)
         start = starts.random(1)[0]

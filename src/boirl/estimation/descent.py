@@ -81,9 +81,9 @@ def descend(
     curvature: FloatArray | None = None
     converged = False
     for _ in range(steps):
-        free = movable & ~_pressed(point, gradient)
+        free = movable & ~pressed(point, gradient)
         enough = tolerance * max(abs(value), 1.0)
-        direction = _direction(gradient, curvature, free)
+        direction = newton_direction(gradient, curvature, free)
         if -0.5 * gradient @ direction <= enough:
             converged = True
             break
@@ -107,7 +107,7 @@ def descend(
 
 def projected_gradient(point: FloatArray, gradient: FloatArray) -> FloatArray:
     """The gradient, `d`, without what presses against a bound of the unit cube."""
-    return np.where(_pressed(point, gradient), 0.0, gradient)
+    return np.where(pressed(point, gradient), 0.0, gradient)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,12 +116,14 @@ class _Move:
     evaluations: int
 
 
-def _pressed(point: FloatArray, gradient: FloatArray) -> np.ndarray:
+def pressed(point: FloatArray, gradient: FloatArray) -> np.ndarray:
     """Which coordinates are at a bound that the descent would cross, `d`."""
     return ((point <= 0.0) & (gradient > 0.0)) | ((point >= 1.0) & (gradient < 0.0))
 
 
-def _direction(gradient: FloatArray, curvature: FloatArray | None, free: np.ndarray) -> FloatArray:
+def newton_direction(
+    gradient: FloatArray, curvature: FloatArray | None, free: np.ndarray
+) -> FloatArray:
     """The step to the minimum of the model over the free coordinates, `d`."""
     direction = np.zeros_like(gradient)
     length = float(np.linalg.norm(gradient[free]))

@@ -20,6 +20,7 @@ from botorch.acquisition import AnalyticAcquisitionFunction, LogExpectedImprovem
 from scipy.optimize import minimize
 from torch import Tensor
 
+from boirl.estimation.descent import LONGEST_STEP
 from boirl.maximise import maximise
 from boirl.registry import Registry
 from boirl.search.worth import worth
@@ -122,6 +123,9 @@ def resolve(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
 def _better(surrogate: FittedSurrogate) -> Proposal | None:
     """The lowest expected NLL downhill from the best, where the improvement is worth having.
 
+    It is no farther away than a descent would go in one step. With many parameters and few
+    evaluations the lowest expected NLL is at the other end of the box, where nothing is known.
+
     What is known to be better teaches nothing of the posterior, yet the best evaluation is part of
     the answer: it should be within a hundredth of the tolerance of a likelihood-ratio test.
     """
@@ -134,12 +138,13 @@ def _better(surrogate: FittedSurrogate) -> Proposal | None:
 
     n, dimension = surrogate.n_demonstrations, surrogate.box.dimension
     bounds = [(0.0, 1.0)] * dimension
-    found = minimize(loss, surrogate.best_unit, jac=True, method="L-BFGS-B", bounds=bounds)
-    at = torch.tensor(found.x[None])
+    best = surrogate.best_unit
+    step = minimize(loss, best, jac=True, method="L-BFGS-B", bounds=bounds).x - best
+    unit = best + step * min(1.0, LONGEST_STEP / max(float(np.linalg.norm(step)), LONGEST_STEP))
     with torch.no_grad():
-        log_gain = MarginalLogEI(surrogate)(at.unsqueeze(-2))
+        log_gain = MarginalLogEI(surrogate)(torch.tensor(unit[None, None]))
     least = WORTH * likelihood_ratio_tolerance(n, dimension)
-    return Proposal(found.x, "improve") if float(log_gain) > math.log(least) else None
+    return Proposal(unit, "improve") if float(log_gain) > math.log(least) else None
 
 
 def _likely(surrogate: FittedSurrogate) -> Proposal | None:

@@ -9,7 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from boirl.estimation.descent import AFTER_FAILURE, FIRST_STEP, LONGEST_STEP
+from boirl.estimation.descent import (
+    AFTER_FAILURE,
+    newton_direction,
+    pressed,
+    updated_curvature,
+)
 from boirl.search.acquisitions import WORTH
 from boirl.surrogate import Observations
 from boirl.tolerance import likelihood_ratio_tolerance
@@ -51,37 +56,16 @@ def quasi_newton_step(
     best = int(seen.nll[known].argmin())
     if seen.nll[known[best]] > seen.nll.min():
         return None
+    steps, changes = unit - unit[best], slopes - slopes[best]
+    distances = np.linalg.norm(steps, axis=1)
+    curvature: FloatArray | None = None
+    for other in np.argsort(-distances, kind="stable"):
+        # The nearest come last: what they say of the curvature counts most.
+        if distances[other] > 0.0:
+            curvature = updated_curvature(curvature, steps[other], changes[other])
     gradient = slopes[best]
-    blocked = ((unit[best] <= 0.0) & (gradient > 0.0)) | ((unit[best] >= 1.0) & (gradient < 0.0))
-    free = np.where(blocked, 0.0, 1.0)
-    steps, changes = (unit - unit[best]) * free, (slopes - slopes[best]) * free
-    nearest = np.argsort(np.linalg.norm(steps, axis=1), kind="stable")[1:]
-    curved = [i for i in nearest[::-1] if steps[i] @ changes[i] > 1e-12 * (changes[i] @ changes[i])]
-    direction = -two_loops(gradient * free, steps[curved], changes[curved])
-    length = float(np.linalg.norm(direction))
+    direction = newton_direction(gradient, curvature, ~pressed(unit[best], gradient))
     worth = WORTH * likelihood_ratio_tolerance(n_demonstrations, box.dimension)
-    if length == 0.0 or -float(gradient @ direction) < worth:
+    if -float(gradient @ direction) < worth:
         return None
-    longest = LONGEST_STEP if curved else FIRST_STEP
-    direction = direction * free * min(1.0, longest / length) * AFTER_FAILURE**tried
-    return np.clip(unit[best] + direction, 0.0, 1.0)
-
-
-def two_loops(gradient: FloatArray, steps: FloatArray, changes: FloatArray) -> FloatArray:
-    """The inverse curvature times the gradient, by the two loops of L-BFGS.
-
-    Args:
-        gradient: Where the step starts, `d`.
-        steps: Differences of points, `m x d`, the most relevant ones last.
-        changes: Differences of gradients, `m x d`.
-    """
-    found, weights = gradient.copy(), np.zeros(len(steps))
-    curvature = (steps * changes).sum(axis=1)
-    for i in reversed(range(len(steps))):
-        weights[i] = steps[i] @ found / curvature[i]
-        found = found - weights[i] * changes[i]
-    if len(steps):
-        found = found * curvature[-1] / (changes[-1] @ changes[-1])
-    for i in range(len(steps)):
-        found = found + (weights[i] - changes[i] @ found / curvature[i]) * steps[i]
-    return found
+    return np.clip(unit[best] + AFTER_FAILURE**tried * direction, 0.0, 1.0)

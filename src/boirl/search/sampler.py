@@ -21,7 +21,7 @@ from boirl.problem import Problem
 from boirl.search.acquisitions import ACQUISITIONS, Acquisition, Proposal, random, resolve
 from boirl.search.descent import is_off, quasi_newton_step
 from boirl.search.growth import build_growth
-from boirl.search.initial import initial_thetas
+from boirl.search.initial import initial_thetas, steps_down
 from boirl.search.novelty import Tried, new_proposal
 from boirl.search.records import evaluation_of, is_finished, theta_of
 from boirl.search.settings import INITIAL_STREAM, SearchOptions, SearchSettings
@@ -61,6 +61,7 @@ class RewardSampler(BaseSampler):
         read: Gives the evaluation of a finished trial; by default what its database knows.
         prior: What is believed of theta beforehand.
         constraints: What a reward or its behaviour must be like to be a solution.
+        steps_down: Whether the first evaluation is followed by a step down from it.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class RewardSampler(BaseSampler):
         read: Callable[[FrozenTrial], Evaluation] | None = None,
         prior: Prior = UNIFORM,
         constraints: Constraints = NO_CONSTRAINTS,
+        steps_down: bool = False,
     ) -> None:
         self.surrogate = surrogate
         self.grow = grow
@@ -81,6 +83,7 @@ class RewardSampler(BaseSampler):
         self.seed = seed
         self.prior = prior
         self.constraints = constraints
+        self.steps_down = steps_down
         self.read = read or partial(evaluation_of, box=surrogate.box)
 
     @classmethod
@@ -101,6 +104,7 @@ class RewardSampler(BaseSampler):
             initial_thetas(problem, "sobol", None, rng),
             settings.seed,
             None if problem.is_model_free else build_growth(problem, surrogate, settings),
+            steps_down=steps_down(problem, "sobol", None),
         )
 
     @property
@@ -200,13 +204,9 @@ class RewardSampler(BaseSampler):
         observed: Observations,
         fitted: FittedSurrogate,
     ) -> Proposal | None:
-        """A quasi-Newton step, where the last prediction was off and there is a way down."""
-        latest = max(range(len(done)), key=lambda place: done[place].number)
-        predicted = done[latest].system_attrs.get(PREDICTED)
-        if self.acquisition is not resolve or predicted is None:
-            return None
+        """A quasi-Newton step, where there is a way down and nothing better to go by."""
         n = self.surrogate.n_demonstrations
-        if not is_off(predicted, finished[latest].nll, n, self.box.dimension):
+        if not (self.steps_down and len(observed) == 1) and not self._was_off(done, finished):
             return None
         best = done[int(observed.numbers[observed.nll.argmin()])]
         tried = sum(
@@ -217,6 +217,15 @@ class RewardSampler(BaseSampler):
         if unit is None or fitted.feasibility.is_ruled_out(unit):
             return None
         return Proposal(unit, DESCEND)
+
+    def _was_off(self, done: list[FrozenTrial], finished: list[Evaluation]) -> bool:
+        """Whether the last prediction was off."""
+        latest = max(range(len(done)), key=lambda place: done[place].number)
+        predicted = done[latest].system_attrs.get(PREDICTED)
+        if self.acquisition is not resolve or predicted is None:
+            return False
+        n = self.surrogate.n_demonstrations
+        return is_off(predicted, finished[latest].nll, n, self.box.dimension)
 
     def surrogate_after(self, evaluations: Sequence[Evaluation]) -> Surrogate:
         """The surrogate that some evaluations call for."""

@@ -27,7 +27,7 @@ from boirl.search.driver import RETRIES, Driver
 from boirl.search.evidence import PROBLEM, ChangingEvidence, StudyEvidence
 from boirl.search.growth import build_growth
 from boirl.search.identity import describe_problem, difference, versions
-from boirl.search.initial import Design, describe_design, initial_thetas
+from boirl.search.initial import Design, describe_design, initial_thetas, steps_down
 from boirl.search.leases import LEASE_SECONDS
 from boirl.search.passwords import hide_password
 from boirl.search.progress import SearchProgress
@@ -120,6 +120,7 @@ class Study(ChangingEvidence):
         if problem.recipe is not None:
             self.database.record(RECIPE, dict(problem.recipe))
         self._first = self._initial(initial, n_initial)
+        self._steps_down = steps_down(problem, initial, n_initial)
         self.questions = Questions(self.database, problem.box, self.records, lease_seconds)
         self.rebuild()
 
@@ -143,6 +144,7 @@ class Study(ChangingEvidence):
             self.evidence.read,
             self.prior,
             self.constraints,
+            self._steps_down,
         )
         self.optuna_study.sampler = self.sampler
         self.questions.use(self.sampler, version)
