@@ -23,7 +23,7 @@ demonstrations, what is worth having may be a thousandth of the cube across."""
 STARTS, GRADIENT_STEPS, LINE_SEARCH_STEPS = 16, 30, 3
 """Climbs, and how long each may take: valleys of several parameters are narrow and bent."""
 
-SMALLEST_GAIN = 2e-4
+SMALLEST_GAIN = 5e-3
 """Share of the value below which a step is the last one of its climb."""
 
 

@@ -137,13 +137,14 @@ def _better(surrogate: FittedSurrogate) -> Proposal | None:
         return n * float(mean.detach()), n * slopes[0].numpy()
 
     n, dimension = surrogate.n_demonstrations, surrogate.box.dimension
-    bounds = [(0.0, 1.0)] * dimension
-    best = surrogate.best_unit
-    step = minimize(loss, best, jac=True, method="L-BFGS-B", bounds=bounds).x - best
+    least = WORTH * likelihood_ratio_tolerance(n, dimension)
+    best, bounds = surrogate.best_unit, [(0.0, 1.0)] * dimension
+    options = {"ftol": 0.1 * least / max(abs(surrogate.best_nll), 1.0 / n)}
+    found = minimize(loss, best, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    step = found.x - best
     unit = best + step * min(1.0, LONGEST_STEP / max(float(np.linalg.norm(step)), LONGEST_STEP))
     with torch.no_grad():
         log_gain = MarginalLogEI(surrogate)(torch.tensor(unit[None, None]))
-    least = WORTH * likelihood_ratio_tolerance(n, dimension)
     return Proposal(unit, "improve") if float(log_gain) > math.log(least) else None
 
 

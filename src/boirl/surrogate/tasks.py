@@ -54,7 +54,11 @@ class Task:
         """The log probability and the process of hyperparameters that a short climb ends at, from
         a start or from the medians."""
         best = self._maximise(start, WARM_FIT_STEPS)
-        return self.evidence.log_probability(best) + self.log_units, self.component(best)
+        return self.log_probability(best), self.component(best)
+
+    def log_probability(self, vector: FloatArray) -> float:
+        """Of the evaluations and of hyperparameters, in units that all scales share."""
+        return self.evidence.log_probability(vector) + self.log_units
 
     def log_evidence(self) -> float:
         """Log probability at hyperparameters that a short climb from the medians ends at."""
