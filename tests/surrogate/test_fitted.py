@@ -148,3 +148,22 @@ def test_latent_points_are_scaled(fitted, evaluations):
     latent = fitted.latent(evaluations[0])
     assert latent.shape == (12, 5 if fitted.kernel.projected else 3)
     assert np.abs(latent).max() <= 1.1
+
+
+def test_another_evaluation_is_doubted_where_it_would_be_far_from_the_best(gridworld, surrogate):
+    thetas = gridworld.box.from_unit(np.random.default_rng(3).random((12, 3)))
+    seen = [gridworld.evaluate(theta) for theta in thetas]
+    nll, gradients = np.array([e.nll for e in seen]), np.array([e.gradient for e in seen])
+    fitted = surrogate.fit(thetas, nll, gradients=gradients)
+    # What matters is so many nats of all demonstrations together.
+    matters = fitted.best_nll + fitted.components[0].doubt.matters
+    expected = torch.tensor([fitted.best_nll, matters, matters + 5.0, matters + 10.0])
+    variance = fitted.evaluation_variance(expected)
+    np.testing.assert_allclose(variance[:2], 0.0, atol=1e-15)
+    assert float(variance[3]) == pytest.approx(4.0 * float(variance[2]))
+    assert float(variance[2]) > 0.0
+
+
+def test_exact_evaluations_without_gradients_have_the_noise_that_is_learned(fitted):
+    variance = fitted.evaluation_variance(torch.tensor([20.0, 90.0], dtype=torch.float64))
+    assert variance.tolist() == [fitted.noise_variance] * 2

@@ -80,8 +80,9 @@ class ResolvePosterior(AnalyticAcquisitionFunction):
     for nats near the optimum, and for a share of the NLL far away from it. What is known to be
     better than the best is worth having, too: the expected improvement, in nats, is added. No
     constant is involved. A prior over theta is part of the density: `y` is then the distance from
-    the best in `N NLL - log prior`. Under noise, `s` is the part of the standard deviation that one
-    more evaluation would remove.
+    the best in `N NLL - log prior`. `s` is the part of the standard deviation that one more
+    evaluation would remove: under noise, and where evaluations are too far from the best to be
+    explained closely, that is not all of it.
     """
 
     def __init__(self, surrogate: FittedSurrogate) -> None:
@@ -91,9 +92,8 @@ class ResolvePosterior(AnalyticAcquisitionFunction):
     def forward(self, X: Tensor) -> Tensor:
         unit, n = X.squeeze(-2), self.surrogate.n_demonstrations
         mean, sd = self.surrogate.marginals(unit)
-        noise = self.surrogate.noise_variance
-        if noise > 0.0:
-            sd = sd.square() / (sd.square() + noise).sqrt()
+        noise = self.surrogate.evaluation_variance(mean)
+        sd = sd.square() / (sd.square() + noise).sqrt()
         x, y = n * sd, self.surrogate.nats_above_best(unit, mean)
         return self.surrogate.feasibility.worth(unit, worth(x.clamp_min(1e-150), y))
 

@@ -9,6 +9,7 @@ by the same share.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -46,7 +47,7 @@ class Doubt:
         worse = np.maximum(nll - self.best, self.matters)
         return 1.0 - self.matters / worse
 
-    def nll(self, nll: FloatArray) -> FloatArray:
-        """What the share is of: how much worse NLLs are than the best, where that is too much to
-        matter; `n` each."""
-        return self.beyond(nll) * (nll - self.best)
+    def nll(self, nll: Any) -> Any:
+        """What the share is of: how much worse NLLs are than what matters, `n` each, arrays or
+        tensors."""
+        return (nll - self.best - self.matters).clip(min=0.0)

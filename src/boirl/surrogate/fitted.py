@@ -269,6 +269,15 @@ class FittedSurrogate:
         """The theta of the best evaluation, in the unit cube, `d`."""
         return self.box.to_unit(self.thetas[self.best_index])
 
+    def evaluation_variance(self, mean: Tensor) -> Tensor:
+        """Variance that another evaluation would have for the surrogate, where NLLs are expected
+        to be so high, `n`: noise, and doubt of what is far from the best; differentiable."""
+        shares = [one.values["doubt"][0] for one in self.components if "doubt" in one.values]
+        if not shares:
+            return torch.full_like(mean, self.noise_variance)
+        doubted: Tensor = self.components[0].doubt.nll(mean)
+        return float(np.mean(shares)) * doubted.square()
+
     @cached_property
     def noise_variance(self) -> float:
         """Variance of another evaluation of the best theta; 0 where evaluations are exact."""
