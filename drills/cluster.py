@@ -3,7 +3,7 @@
 A scheduler and its workers run on this machine. A search of 200 evaluations on Gridworld runs on
 them. 30 times a worker is killed with SIGKILL, 5 times the search, which is then started again. In
 the end there must be 200 evaluations, each once and correct, and the best reward must be as good as
-that of a search that nobody disturbed. Run with `python drills/cluster.py --out results/drills`.
+that of a search that nobody disturbed. Run with `python -m drills.cluster --out docs/results`.
 """
 
 from __future__ import annotations
@@ -19,22 +19,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import rig
 from distributed import Client
 
 import boirl
+from drills import rig
 
 WORKERS = 4
 SLEEP = 0.5
 """Seconds of an evaluation, beside what it takes."""
 
 
-def start_cluster(folder: Path) -> tuple[list[subprocess.Popen[bytes]], str]:
+def start_cluster(
+    folder: Path, workers: int = WORKERS
+) -> tuple[list[subprocess.Popen[bytes]], str]:
     """A scheduler and workers, each in a process of its own."""
     file = folder / "scheduler.json"
-    environment = {**os.environ, "PYTHONPATH": rig.path_of_source()}
     options: dict[str, Any] = {
-        "env": environment,
+        "env": rig.environment(),
         "stdout": subprocess.DEVNULL,
         "stderr": subprocess.DEVNULL,
         "cwd": folder,
@@ -46,7 +47,7 @@ def start_cluster(folder: Path) -> tuple[list[subprocess.Popen[bytes]], str]:
     while not file.exists():
         time.sleep(0.1)
     worker = [*python, "distributed.cli.dask_worker", "--scheduler-file", str(file)]
-    worker += ["--nthreads", "1", "--nworkers", str(WORKERS), "--no-dashboard"]
+    worker += ["--nthreads", "1", "--nworkers", str(workers), "--no-dashboard"]
     started.append(subprocess.Popen(worker, **options))
     return started, str(json.loads(file.read_text())["address"])
 

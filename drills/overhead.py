@@ -2,7 +2,7 @@
 
 Storage in an SQLite file, asking without the surrogate, telling, and transport to a worker and
 back, per evaluation, while there are 1,000 evaluations in the study. Run with
-`python drills/overhead.py --out results/drills`. Writing to the disk is part of it: the time of a
+`python -m drills.overhead --out docs/results`. Writing to the disk is part of it: the time of a
 bare `fsync` is measured beside.
 """
 
@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import rig
 
 import boirl
 from boirl.evaluation import Evaluation
+from drills import rig
 
 
 class Instant:

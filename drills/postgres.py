@@ -3,7 +3,7 @@
 The server is started for the drill, and installed with apt-get where it is missing. Each search has
 two worker processes. In the end there must be 200 evaluations, each once and correct, although the
 server was away for some seconds, both searches were killed once, and one of them came back from
-"another machine". Run with `python drills/postgres.py --out results/drills`.
+"another machine". Run with `python -m drills.postgres --out docs/results`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-import rig
-
 import boirl
 from boirl.errors import BoirlError
+from drills import rig
 
 PASSWORD = "s3cret"
 

@@ -4,7 +4,7 @@ Evaluations that sleep for two seconds, on 1, 2, 4 and 8 worker processes. The q
 that are made while others run is measured apart, without sleeping: with `w` evaluations pending all
 the time, each told in the order in which it was asked. Best NLL and coverage (share of the verified
 set of rewards that lies near an evaluation) against those of one at a time, over seeds. Run with
-`python drills/speedup.py --out results/drills`.
+`python -m drills.speedup --out docs/results`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from collections import deque
 from typing import Any
 
 import numpy as np
-import rig
 
 import boirl
+from drills import rig
 
 WANTED = {2: 1.9, 4: 3.7, 8: 7.0}
 """How many times faster, by workers."""

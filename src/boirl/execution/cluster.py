@@ -112,15 +112,16 @@ class ClusterWorkers(Workers):
         busy = {address for address, keys in processing.items() if {*keys} - {self._problem.key}}
         return [one for one in processing if one not in busy | ours | self._restarting]
 
+    def has_another_than(self, worker: str | None) -> bool:
+        return any(one != worker for one in self._idle)
+
     def submit(self, job: Job) -> str:
         worker = next((one for one in self._idle if one != job.avoid), self._idle[0])
         self._idle.remove(worker)
         key = self._key(job)
         try:
-            if key in self._known:
-                # A search that was killed left it behind, running or finished.
-                future = self._client.get_dataset(key)
-            else:
+            future = self._left_behind(key)
+            if future is None:
                 if self._problem.status in LOST:
                     self._problem = self._send_problem()
                 future = self._client.submit(
@@ -139,6 +140,17 @@ class ClusterWorkers(Workers):
         self._futures[job.number] = future
         future.add_done_callback(lambda done: self._done.put((job.number, done)))
         return self._begin(job, worker)
+
+    def _left_behind(self, key: str) -> Future[Any] | None:
+        """What a search that was killed began, running or finished; None where there is nothing."""
+        if key not in self._known:
+            return None
+        self._known.discard(key)
+        try:
+            return self._client.get_dataset(key)
+        except KeyError:
+            # Another search that shares the study was quicker.
+            return None
 
     def wait(self, seconds: float) -> list[Outcome]:
         outcomes = []

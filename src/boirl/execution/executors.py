@@ -27,6 +27,10 @@ class WorkersGoneError(BoirlError, RuntimeError):
     """Nobody is left to carry out evaluations."""
 
 
+class BrokenWorkersError(WorkersGoneError):
+    """One of the evaluations that ran may have been what ended the workers."""
+
+
 class ExecutorWorkers(Workers):
     """The workers of an executor.
 
@@ -138,7 +142,7 @@ class ExecutorWorkers(Workers):
             future.cancel()
 
     def _broken(self, error: BaseException) -> WorkersGoneError:
-        return WorkersGoneError(
+        return BrokenWorkersError(
             f"the executor no longer works ({type(error).__name__}: {error}); what was finished "
             "before is kept. Run again with a new one, or with workers=..., which replaces "
             "processes that die"

@@ -13,7 +13,7 @@ from boirl.cache import cache_folder
 from boirl.files import make_folder
 from boirl.search.database import StudyDatabase
 from boirl.search.leases import LEASE, Lease
-from boirl.search.records import EvaluationRecords, artifact_folder, is_finished
+from boirl.search.records import EvaluationRecords, artifact_folder, evidence_of, is_finished
 from boirl.search.storage import open_study, storage_errors
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ def _for_another_storage(
     if lease is not None:
         attributes[LEASE] = replace(lease, deadline=0.0).record()
     if is_finished(trial, study.problem.box):
-        kept, listed = records.attributes(trial.number, study.records.read(trial))
+        evaluation = study.records.read(trial)
+        kept, listed = records.attributes(trial.number, evaluation, evidence_of(trial))
         attributes |= kept
     return FrozenTrial(
         number=trial.number,
