@@ -12,6 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import torch
 
 import boirl
 from boirl.errors import BoirlError
+from boirl.evaluation import Evaluation
 from boirl.types import silent
 
 ROOT = Path(__file__).parents[1]
@@ -29,18 +31,28 @@ ROOT = Path(__file__).parents[1]
 torch.set_num_threads(1)
 
 
-def sleeping(problem: Any, seconds: float) -> Any:
-    """The same problem, whose evaluations take some seconds more, in which nothing is computed."""
+def replaced(problem: Any, evaluate: Callable[..., Evaluation]) -> Any:
+    """The same problem with other evaluations: of theta, seed and where to report to."""
     kind: Any = type(problem)
 
-    class Sleeping(kind):
+    class Replaced(kind):
         def evaluate(self, theta: Any, seed: int | None = None, report: Any = silent) -> Any:
-            time.sleep(seconds)
-            return kind.evaluate(self, theta, seed, report)
+            return evaluate(theta, seed, report)
 
-    slow = copy.copy(problem)
-    object.__setattr__(slow, "__class__", Sleeping)
-    return slow
+    other = copy.copy(problem)
+    object.__setattr__(other, "__class__", Replaced)
+    return other
+
+
+def sleeping(problem: Any, seconds: float) -> Any:
+    """The same problem, whose evaluations take some seconds more, in which nothing is computed."""
+
+    def evaluate(*given: Any) -> Evaluation:
+        time.sleep(seconds)
+        found: Evaluation = problem.evaluate(*given)
+        return found
+
+    return replaced(problem, evaluate)
 
 
 def start_search(storage: str, evaluations: int, *options: str) -> subprocess.Popen[bytes]:

@@ -42,6 +42,8 @@ def copy_study(study: Study, address: str) -> None:
     for key, value in study.optuna_study.user_attrs.items():
         database.record(key, value)
     records = EvaluationRecords(study.problem.box, artifact_folder(address))
+    if records.folder is not None:
+        study.evidence.copy_to(records.folder)
     for trial in study.database.trials():
         database.add(_for_another_storage(trial, study, records))
 
