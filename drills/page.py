@@ -31,9 +31,19 @@ def cluster(found: Any) -> str:
 def postgres(found: Any) -> str:
     study = found["study"]
     return (
-        f"{found['searches']} searches, {len(found['events'])} disturbances: {study['completed']} "
+        f"{found['searches']} searches on one study, {_killed(found)}: {study['completed']} "
         f"of {found['evaluations']} completed, {study['different_thetas']} different thetas; best "
         f"NLL {study['best_nll']:.6f}"
+    )
+
+
+def _killed(found: Any) -> str:
+    if "killed" not in found:
+        return f"{len(found['events'])} disturbances"
+    killed = found["killed"]
+    return (
+        f"{killed['worker']} workers and {killed['search']} searches killed, the server restarted "
+        f"{found['server_restarts']} time"
     )
 
 

@@ -93,7 +93,7 @@ class Doomed(Solver):
             with fuse.open("a") as file:
                 file.write("x")
             if fuse.stat().st_size >= self.victims:
-                fuse.unlink()
+                fuse.unlink(missing_ok=True)
             os.kill(os.getpid(), signal.SIGKILL)
         return _towards(task.theta)
 
@@ -154,7 +154,7 @@ def interruptions(problem: Any, folder: Path, repeats: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for number in (signal.SIGTERM, signal.SIGINT):
         for name, options in {"memory": [], "out": ["--out", str(folder / "out")]}.items():
-            case = f"{number.name}, {name}"
+            case = f"{number.name}-{name}"
             found[case] = _interrupt(problem, folder / case, number, options)
     return {**found, "clean": all(one["clean"] for one in found.values())}
 

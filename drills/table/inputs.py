@@ -84,7 +84,7 @@ def code_execution(problem: Any, folder: Path, repeats: int) -> dict[str, Any]:
     said = [baseline.stderr.strip()[-300:].replace(str(folder), "FOLDER")]
     array = np.empty(1, dtype=object)
     array[0] = Crafted(proof)
-    np.savez(folder / "crafted.npz", states=array, actions=array, lengths=array, facts=array)  # type: ignore[arg-type]
+    np.savez(folder / "crafted.npz", states=array, actions=array, lengths=array, facts=array)
     (folder / "plain.npz").write_bytes(content)
     for name in ("crafted.npz", "plain.npz"):
         for arguments in (("show",), ("run", "gridworld", "--demonstrations")):
