@@ -346,8 +346,8 @@ def test_a_theta_that_breaks_every_executor_is_given_up(problem, evaluate_as):
     class Broken(ThreadPoolExecutor):
         """As a pool of processes of which one has died."""
 
-        def submit(self, function, /, *given):
-            future = super().submit(function, *given)
+        def submit(self, function, /, *given, **options):
+            future = super().submit(function, *given, **options)
             outcome = future.result()
             if outcome is not None and "BrokenExecutor" in str(outcome.fault):
                 failed: Any = Future()

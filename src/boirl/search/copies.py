@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from optuna.trial import FrozenTrial
 
-from boirl.cache import cache_folder
+from boirl.cache import interrupted_path, stamped
 from boirl.files import make_folder
 from boirl.search.database import StudyDatabase
 from boirl.search.leases import LEASE, Lease
@@ -27,10 +26,10 @@ def keep_interrupted(study: Study, folder: Path | None = None) -> str:
         study: What to keep.
         folder: Where; by default `interrupted` in the user's cache.
     """
-    target = cache_folder() / "interrupted" if folder is None else folder
-    make_folder(target)
-    name = f"{study.problem.name}-{datetime.now():%Y%m%d-%H%M%S-%f}.db"
-    address = f"sqlite:///{(target / name).resolve()}"
+    name = study.problem.name
+    path = interrupted_path(name) if folder is None else folder / stamped(name)
+    make_folder(path.parent)
+    address = f"sqlite:///{path.resolve()}.db"
     copy_study(study, address)
     return address
 
