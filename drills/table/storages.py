@@ -12,6 +12,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import boirl
 from boirl.errors import BoirlError, StorageError
@@ -33,14 +34,14 @@ def damage(problem: Any, folder: Path, repeats: int) -> dict[str, Any]:
     shutil.copy(folder / "whole.db", folder / "locked.db")
     holder = sqlite3.connect(folder / "locked.db")
     holder.execute("BEGIN EXCLUSIVE")
-    storage_module.BUSY_SECONDS, storage_module.CREATION_PATIENCE = 1.0, 3.0
     found: dict[str, Any] = {}
-    for name in ("text", "cut", "locked"):
-        try:
-            boirl.Study(problem, storage=f"sqlite:///{folder}/{name}.db", **QUICK).run(4)
-            found[name] = "worked"
-        except BoirlError as error:
-            found[name] = str(error).replace(str(folder), "FOLDER")
+    with patch.multiple(storage_module, BUSY_SECONDS=1.0, CREATION_PATIENCE=3.0):
+        for name in ("text", "cut", "locked"):
+            try:
+                boirl.Study(problem, storage=f"sqlite:///{folder}/{name}.db", **QUICK).run(4)
+                found[name] = "worked"
+            except BoirlError as error:
+                found[name] = str(error).replace(str(folder), "FOLDER")
     holder.close()
     words = {"text": "not a database", "cut": "malformed", "locked": "locked"}
     return {**found, "clean": all(words[name] in found[name] for name in found)}
