@@ -12,8 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from drills.rig import ROOT
-
+ROOT = Path(__file__).parents[1]
 RESULTS, PAGE = ROOT / "docs" / "results", ROOT / "docs" / "parallel.md"
 BEGIN, END = "<!-- results of drills -->", "<!-- end of results of drills -->"
 
@@ -124,11 +123,36 @@ def results(folder: Path = RESULTS) -> str:
     return "\n".join(lines)
 
 
+def lines(folder: Path = RESULTS) -> str:
+    """A Markdown table of what happened before and what happens now; empty without the file."""
+    file = folder / "drill_table.json"
+    if not file.exists():
+        return ""
+    rows = ["| drill | before | now | clean |", "| --- | --- | --- | --- |"]
+    for name, one in json.loads(file.read_text())["lines"].items():
+        clean = "yes" if one["after"]["clean"] else "no"
+        rows.append(f"| {name} | {one['before']} | {_in_short(one['after'])} | {clean} |")
+    return "\n".join(["", *rows])
+
+
+def _in_short(after: dict[str, Any]) -> str:
+    """What a drill found, without the messages themselves."""
+    said = []
+    for key, value in after.items():
+        if isinstance(value, dict):
+            inner = ", ".join(f"{name} {one}" for name, one in value.items() if name != "clean")
+            said.append(f"{key}: {inner}")
+        elif isinstance(value, bool | int | float) and key != "clean":
+            said.append(f"{key} {value:.6g}" if isinstance(value, float) else f"{key} {value}")
+    return "; ".join(said).replace("_", " ")
+
+
 def updated(page: str) -> str:
     """The page with the table of now."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n\n{results()}\n\n{END}{after}"
+    tables = "\n".join(one for one in (results(), lines()) if one)
+    return f"{before}{BEGIN}\n\n{tables}\n\n{END}{after}"
 
 
 def main() -> None:

@@ -20,6 +20,15 @@ def test_a_file_that_is_missing_is_left_out(tmp_path):
     assert "at 9 evaluations: ask 0.10 s" in page.results(tmp_path)
 
 
+def test_lines_of_the_table_show_before_and_now(tmp_path):
+    assert page.lines(tmp_path) == ""
+    after = {"died": 0, "2 at once": {"died": 0, "clean": True}, "said": ["no"], "clean": True}
+    line = {"before": "5 of 32 died", "after": after, "seconds": 1.0}
+    (tmp_path / "drill_table.json").write_text(json.dumps({"lines": {"sharing": line}}))
+    expected = "| sharing | 5 of 32 died | died 0; 2 at once: died 0 | yes |"
+    assert page.lines(tmp_path).splitlines()[-1] == expected
+
+
 @pytest.mark.parametrize("name", ["drill_cluster", "drill_postgres"])
 def test_the_fault_drills_were_passed(name):
     found = json.loads((page.RESULTS / f"{name}.json").read_text())
