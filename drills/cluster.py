@@ -3,7 +3,7 @@
 A scheduler and its workers run on this machine. A search of 200 evaluations on Gridworld runs on
 them. 30 times a worker is killed with SIGKILL, 5 times the search, which is then started again. In
 the end there must be 200 evaluations, each once and correct, and the best reward must be as good as
-that of a search that nobody disturbed. Run with `python drills/cluster.py --out results/drills`.
+that of a search that nobody disturbed. Run with `python -m drills.cluster --out docs/results`.
 """
 
 from __future__ import annotations
@@ -15,26 +15,30 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import rig
 from distributed import Client
 
 import boirl
+from drills import rig
 
 WORKERS = 4
 SLEEP = 0.5
 """Seconds of an evaluation, beside what it takes."""
 
 
-def start_cluster(folder: Path) -> tuple[list[subprocess.Popen[bytes]], str]:
+def start_cluster(
+    folder: Path, workers: int = WORKERS
+) -> tuple[list[subprocess.Popen[bytes]], str]:
     """A scheduler and workers, each in a process of its own."""
     file = folder / "scheduler.json"
-    environment = {**os.environ, "PYTHONPATH": rig.path_of_source()}
     options: dict[str, Any] = {
-        "env": environment,
+        "env": rig.environment(),
         "stdout": subprocess.DEVNULL,
         "stderr": subprocess.DEVNULL,
         "cwd": folder,
@@ -46,40 +50,124 @@ def start_cluster(folder: Path) -> tuple[list[subprocess.Popen[bytes]], str]:
     while not file.exists():
         time.sleep(0.1)
     worker = [*python, "distributed.cli.dask_worker", "--scheduler-file", str(file)]
-    worker += ["--nthreads", "1", "--nworkers", str(WORKERS), "--no-dashboard"]
+    worker += ["--nthreads", "1", "--nworkers", str(workers), "--no-dashboard"]
     started.append(subprocess.Popen(worker, **options))
     return started, str(json.loads(file.read_text())["address"])
 
 
+@dataclass(frozen=True)
+class Plan:
+    """What happens to the searches.
+
+    Attributes:
+        evaluations: How many there are to be.
+        kills: How often a worker is killed.
+        restarts: How often a search is killed, and started again.
+        seed: Of the moments, counted in evaluations.
+    """
+
+    evaluations: int
+    kills: int
+    restarts: int
+    seed: int
+
+    def moments(self, rng: np.random.Generator) -> list[tuple[int, str]]:
+        """When something happens to a worker or a search, the last one first."""
+        last = self.evaluations - 2
+        found = [(int(at), "worker") for at in rng.integers(2, last, self.kills)]
+        found += [(int(at), "search") for at in rng.integers(2, last, self.restarts)]
+        return sorted(found, reverse=True)
+
+
+def stop_cluster(started: list[subprocess.Popen[bytes]]) -> None:
+    for process in started[::-1]:
+        process.terminate()
+    for process in started:
+        process.wait()
+
+
 def disturb(
-    address: str, storage: str, file: Path, evaluations: int, kills: int, restarts: int, seed: int
+    plan: Plan,
+    address: str,
+    start: Callable[[], subprocess.Popen[bytes]],
+    searches: int,
+    n_finished: Callable[[], int],
+    halfway: Callable[[], None] | None = None,
 ) -> dict[str, int]:
-    """Run a search to its end, and kill workers and the search at random moments."""
-    rng = np.random.default_rng(seed)
-    moments = [(int(at), "worker") for at in rng.integers(2, evaluations - 2, kills)]
-    moments += [(int(at), "search") for at in rng.integers(2, evaluations - 2, restarts)]
-    moments.sort(reverse=True)
-    options = ("--cluster", address, "--sleep", str(SLEEP))
-    running = rig.start_search(storage, evaluations, *options)
+    """Run searches to their end, and kill workers and searches at random moments.
+
+    Args:
+        plan: What happens.
+        address: Of the scheduler.
+        start: Starts a search.
+        searches: How many share the study.
+        n_finished: Evaluations in the study.
+        halfway: What else happens in the middle.
+
+    Returns:
+        How many of which were killed.
+    """
+    rng = np.random.default_rng(plan.seed)
+    moments = plan.moments(rng)
+    running = [start() for _ in range(searches)]
     killed = {"worker": 0, "search": 0}
     with Client(address, set_as_default=False) as client:
-        while running.poll() is None:
-            if moments and rig.n_finished(file) >= moments[-1][0]:
-                _, what = moments.pop()
-                if what == "search":
-                    rig.kill(running)
-                    running = rig.start_search(storage, evaluations, *options)
-                else:
-                    pids = list(client.run(os.getpid, on_error="ignore").values())
-                    if not pids:
-                        continue
-                    os.kill(int(rng.choice(pids)), signal.SIGKILL)
-                killed[what] += 1
+        while any(search.poll() is None for search in running):
+            done = n_finished()
+            if halfway is not None and done >= plan.evaluations // 2:
+                halfway()
+                halfway = None
+            if moments and done >= moments[-1][0]:
+                what = moments[-1][1]
+                if _kill(what, running, start, client, rng):
+                    moments.pop()
+                    killed[what] += 1
             # Within an evaluation, not between them.
             time.sleep(float(rng.uniform(0.05, 0.5)))
-    if running.returncode != 0:
-        raise SystemExit(f"the search ended with code {running.returncode}")
+    codes = [search.returncode for search in running]
+    if any(codes):
+        raise SystemExit(f"the searches ended with codes {codes}")
     return killed
+
+
+def _kill(
+    what: str,
+    running: list[subprocess.Popen[bytes]],
+    start: Callable[[], subprocess.Popen[bytes]],
+    client: Client,
+    rng: np.random.Generator,
+) -> bool:
+    """Kill a worker, or a search, which is then started again; False where there is none."""
+    if what == "search":
+        alive = [place for place, search in enumerate(running) if search.poll() is None]
+        if not alive:
+            return False
+        place = int(rng.choice(alive))
+        rig.kill(running[place])
+        running[place] = start()
+        return True
+    pids = list(client.run(os.getpid, on_error="ignore").values())
+    if not pids:
+        return False
+    os.kill(int(rng.choice(pids)), signal.SIGKILL)
+    return True
+
+
+def undisturbed_best(problem: Any, folder: Path, evaluations: int) -> float:
+    """The best NLL of a search of as many evaluations that nobody disturbs."""
+    storage = f"sqlite:///{folder}/alone.db"
+    search = rig.start_search(storage, evaluations)
+    if search.wait():
+        raise SystemExit(f"the undisturbed search ended with code {search.returncode}")
+    alone = rig.check_study(problem, boirl.Study(problem, storage=storage, seed=0))
+    return float(alone["best_nll"])
+
+
+def is_clean(checked: dict[str, Any], evaluations: int, undisturbed: float) -> bool:
+    """Whether a study holds everything once, correct, and as good as without disturbance."""
+    is_whole = checked["completed"] == checked["different_thetas"] == evaluations
+    is_correct = not checked["still_running"] and checked["largest_error"] < 1e-9
+    return is_whole and is_correct and checked["best_nll"] <= undisturbed + 1e-3
 
 
 def main() -> None:
@@ -99,32 +187,23 @@ def main() -> None:
             file = folder / "search.db"
             storage = f"sqlite:///{file}"
             began = time.monotonic()
-            killed = disturb(
-                address, storage, file, given.evaluations, given.kills, given.restarts, given.seed
-            )
+            plan = Plan(given.evaluations, given.kills, given.restarts, given.seed)
+            options = ("--cluster", address, "--sleep", str(SLEEP))
+            start = partial(rig.start_search, storage, given.evaluations, *options)
+            killed = disturb(plan, address, start, 1, partial(rig.n_finished, file))
             seconds = time.monotonic() - began
         finally:
-            for process in started[::-1]:
-                process.terminate()
-            for process in started:
-                process.wait()
+            stop_cluster(started)
         disturbed = rig.check_study(problem, boirl.Study(problem, storage=storage, seed=0))
-        undisturbed = rig.start_search(f"sqlite:///{folder}/alone.db", given.evaluations)
-        undisturbed.wait()
-        alone = rig.check_study(
-            problem, boirl.Study(problem, storage=f"sqlite:///{folder}/alone.db", seed=0)
-        )
-    as_good = disturbed["best_nll"] <= alone["best_nll"] + 1e-3
-    correct = not disturbed["still_running"] and disturbed["largest_error"] < 1e-9
-    clean = disturbed["completed"] == disturbed["different_thetas"] == given.evaluations
+        undisturbed = undisturbed_best(problem, folder, given.evaluations)
     found = {
         "evaluations": given.evaluations,
         "workers": WORKERS,
         "killed": killed,
         "seconds": seconds,
         "disturbed": disturbed,
-        "undisturbed_best_nll": alone["best_nll"],
-        "passed": bool(clean and as_good and correct),
+        "undisturbed_best_nll": undisturbed,
+        "passed": is_clean(disturbed, given.evaluations, undisturbed),
     }
     rig.write(given.out, "drill_cluster", found)
 

@@ -1,9 +1,10 @@
-"""Two searches share one study on a PostgreSQL server that is restarted in the middle.
+"""The fault drill with two searches on one study in PostgreSQL, which is restarted in the middle.
 
-The server is started for the drill, and installed with apt-get where it is missing. Each search has
-two worker processes. In the end there must be 200 evaluations, each once and correct, although the
-server was away for some seconds, both searches were killed once, and one of them came back from
-"another machine". Run with `python drills/postgres.py --out results/drills`.
+The server is started for the drill, and installed with apt-get where it is missing. Both searches
+use the same four Dask workers. 30 times a worker is killed with SIGKILL, 5 times a search, which is
+then started again, and the server is away for some seconds. In the end there must be 200
+evaluations, each once and correct, and the best reward must be as good as that of a search that
+nobody disturbed. Run with `python -m drills.postgres --out docs/results`.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ import socket
 import subprocess
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import rig
-
 import boirl
 from boirl.errors import BoirlError
+from drills import cluster, rig
 
 PASSWORD = "s3cret"
 
@@ -90,51 +91,51 @@ def finished(study: Any) -> int:
 def main() -> None:
     parser = rig.arguments(__doc__)
     parser.add_argument("--evaluations", type=int, default=200)
+    parser.add_argument("--kills", type=int, default=30)
+    parser.add_argument("--restarts", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    total = 12 if given.tiny else given.evaluations
+    if given.tiny:
+        given.evaluations, given.kills, given.restarts = 12, 2, 1
+    total, away = given.evaluations, 2.0 if given.tiny else 10.0
     problem = boirl.load_problem("gridworld")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         server = Server(folder)
+        started, address = cluster.start_cluster(folder)
         artifacts = str(folder / "artifacts")
-        options = ("--workers", "2", "--sleep", "0.5", "--lease", "10", "--artifacts", artifacts)
+        study = boirl.Study(problem, storage=server.address, seed=0, artifacts=artifacts)
+
+        def restart() -> None:
+            server.stop()
+            time.sleep(away)
+            server.start()
+
         try:
             began = time.monotonic()
-            searches = [rig.start_search(server.address, total, *options) for _ in range(2)]
-            study = boirl.Study(problem, storage=server.address, seed=0, artifacts=artifacts)
-            events = []
-            for share in (0.25, 0.5, 0.75):
-                while finished(study) < share * total:
-                    if any(one.poll() for one in searches):
-                        raise SystemExit("a search ended with an error")
-                    time.sleep(0.2)
-                if share == 0.5:
-                    server.stop()
-                    time.sleep(2.0 if given.tiny else 10.0)
-                    server.start()
-                    events.append("the server was stopped, and started again")
-                else:
-                    chosen = 0 if share == 0.25 else 1
-                    rig.kill(searches[chosen])
-                    searches[chosen] = rig.start_search(server.address, total, *options)
-                    events.append(f"search {chosen} was killed, and started again")
-            codes = [one.wait() for one in searches]
+            options = ("--cluster", address, "--sleep", str(cluster.SLEEP))
+            start = partial(
+                rig.start_search, server.address, total, *options, "--artifacts", artifacts
+            )
+            plan = cluster.Plan(total, given.kills, given.restarts, given.seed)
+            killed = cluster.disturb(plan, address, start, 2, partial(finished, study), restart)
             seconds = time.monotonic() - began
             checked = rig.check_study(problem, study)
         finally:
+            cluster.stop_cluster(started)
             server.stop()
+        undisturbed = cluster.undisturbed_best(problem, folder, total)
     found = {
         "evaluations": total,
         "searches": 2,
-        "workers_of_each": 2,
-        "events": events,
-        "exit_codes": codes,
+        "workers": cluster.WORKERS,
+        "killed": killed,
+        "server_restarts": 1,
+        "seconds_without_server": away,
         "seconds": seconds,
         "study": checked,
-        "passed": codes == [0, 0]
-        and checked["completed"] == checked["different_thetas"] == total
-        and not checked["still_running"]
-        and checked["largest_error"] < 1e-9,
+        "undisturbed_best_nll": undisturbed,
+        "passed": cluster.is_clean(checked, total, undisturbed),
     }
     rig.write(given.out, "drill_postgres", found)
 

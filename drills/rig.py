@@ -12,6 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,37 +20,51 @@ import numpy as np
 import torch
 
 import boirl
+from boirl.errors import BoirlError
+from boirl.evaluation import Evaluation
 from boirl.types import silent
 
-HERE = Path(__file__).parent
+ROOT = Path(__file__).parents[1]
+"""The folder that holds `drills`."""
 
 # Threads of OpenMP do not survive a fork, and drills fork.
 torch.set_num_threads(1)
 
 
-def sleeping(problem: Any, seconds: float) -> Any:
-    """The same problem, whose evaluations take some seconds more, in which nothing is computed."""
+def replaced(problem: Any, evaluate: Callable[..., Evaluation]) -> Any:
+    """The same problem with other evaluations: of theta, seed and where to report to."""
     kind: Any = type(problem)
 
-    class Sleeping(kind):
+    class Replaced(kind):
         def evaluate(self, theta: Any, seed: int | None = None, report: Any = silent) -> Any:
-            time.sleep(seconds)
-            return kind.evaluate(self, theta, seed, report)
+            return evaluate(theta, seed, report)
 
-    slow = copy.copy(problem)
-    object.__setattr__(slow, "__class__", Sleeping)
-    return slow
+    other = copy.copy(problem)
+    object.__setattr__(other, "__class__", Replaced)
+    return other
+
+
+def sleeping(problem: Any, seconds: float) -> Any:
+    """The same problem, whose evaluations take some seconds more, in which nothing is computed."""
+
+    def evaluate(*given: Any) -> Evaluation:
+        time.sleep(seconds)
+        found: Evaluation = problem.evaluate(*given)
+        return found
+
+    return replaced(problem, evaluate)
 
 
 def start_search(storage: str, evaluations: int, *options: str) -> subprocess.Popen[bytes]:
     """A search on Gridworld in a process of its own, see `search` below."""
-    command = [sys.executable, str(HERE / "rig.py"), storage, str(evaluations), *options]
-    return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path_of_source()})
+    command = [sys.executable, "-m", "drills.rig", storage, str(evaluations), *options]
+    return subprocess.Popen(command, env=environment())
 
 
-def path_of_source() -> str:
-    """For child processes, which are to use the same source."""
-    return os.pathsep.join([str(Path(boirl.__file__).parents[1]), str(HERE)])
+def environment(**variables: str) -> dict[str, str]:
+    """That of child processes, which are to use the same source, with further variables."""
+    source = os.pathsep.join([str(Path(boirl.__file__).parents[1]), str(ROOT)])
+    return {**os.environ, "PYTHONPATH": source, **variables}
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
@@ -88,22 +103,23 @@ def check_study(problem: Any, study: Any) -> dict[str, Any]:
 
 def arguments(description: str | None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--out", type=Path, default=Path("results/drills"))
+    parser.add_argument("--out", type=Path, default=Path("docs/results"))
     parser.add_argument("--tiny", action="store_true", help="small, to see that it works")
     return parser
 
 
-def write(out: Path, name: str, found: dict[str, Any]) -> None:
-    """Write results to a file, and show them."""
+def write(out: Path, name: str, found: dict[str, Any], quiet: bool = False) -> None:
+    """Write results to a file, and show them unless that is not wanted."""
     machine = {"cores": os.cpu_count(), "system": platform.platform(), "load": os.getloadavg()[0]}
     text = json.dumps({**found, "machine": machine}, indent=2)
     out.mkdir(parents=True, exist_ok=True)
     (out / f"{name}.json").write_text(text + "\n")
-    print(text)
+    if not quiet:
+        print(text)
 
 
 def search(argv: list[str]) -> None:
-    """Run a search to its end: `rig.py STORAGE EVALUATIONS [options]`."""
+    """Run a search to its end: `python -m drills.rig STORAGE EVALUATIONS [options]`."""
     parser = argparse.ArgumentParser()
     parser.add_argument("storage")
     parser.add_argument("evaluations", type=int)
@@ -129,7 +145,10 @@ def search(argv: list[str]) -> None:
         from boirl.execution.cluster import connect
 
         client = connect(given.cluster)
-    study.run(given.evaluations, executor=client, workers=given.workers)
+    try:
+        study.run(given.evaluations, executor=client, workers=given.workers)
+    except BoirlError as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

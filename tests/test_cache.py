@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from boirl.cache import cache_folder, cached_arrays
+from boirl.cache import cache_folder, cached_arrays, interrupted_path
 from boirl.errors import StorageError
 
 
@@ -82,3 +82,9 @@ def test_arrays_that_cannot_be_kept_are_reported(make, tmp_path):
     (tmp_path / "cache").write_text("a file")
     with pytest.raises(StorageError, match="could not be written"):
         cached_arrays("expert", 1, make)
+
+
+def test_what_was_interrupted_has_a_place_of_its_own(tmp_path):
+    first, second = interrupted_path("search"), interrupted_path("search")
+    assert first != second
+    assert first.parent == second.parent == tmp_path / "cache" / "interrupted"

@@ -41,11 +41,12 @@ def test_a_file_is_replaced_in_full_or_not_at_all(tmp_path, monkeypatch):
     path = tmp_path / "kept.npz"
     write_bytes(path, b"older")
 
-    def full(self, content):
+    def full(descriptor):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "write_bytes", full)
+        # Where a disk that is full is noticed at the latest.
+        patch.setattr("os.fsync", full)
         with pytest.raises(StorageError, match=r"kept\.npz' could not be written \(No space left"):
             write_bytes(path, b"newer")
     assert path.read_bytes() == b"older"

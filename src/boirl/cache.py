@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Hashable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,16 @@ def cache_folder() -> Path:
     if given:
         return Path(given)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "boirl"
+
+
+def interrupted_path(name: str) -> Path:
+    """A new path in the cache for what was interrupted before it had a place."""
+    return cache_folder() / "interrupted" / stamped(name)
+
+
+def stamped(name: str) -> str:
+    """A name that nobody had before."""
+    return f"{name}-{datetime.now():%Y%m%d-%H%M%S-%f}"
 
 
 def cached_arrays(

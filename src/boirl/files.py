@@ -53,7 +53,11 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
     temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(content)
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            # What is in place of an older file must not be empty after a loss of power.
+            os.fsync(file.fileno())
         os.replace(temporary, target)
     except OSError as error:
         with contextlib.suppress(OSError):

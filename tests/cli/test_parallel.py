@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from boirl.cli.parallel import resume_command
+from boirl.errors import BoirlError
 from boirl.search.study import Study
 
 
@@ -70,3 +71,20 @@ def test_the_command_that_resumes_holds_no_password(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["boirl", "run", "my problem", "--storage", address])
     assert resume_command() == "boirl run 'my problem' --storage 'postgresql://user:***@host/db'"
     assert resume_command("--out", "here").endswith(" --out here")
+
+
+def test_what_a_search_in_memory_has_found_is_kept_if_an_error_ends_it(
+    command, monkeypatch, tmp_path
+):
+    def run(self, evaluations, **options):
+        self.tell(self.ask(), 3.0)
+        raise BoirlError("the scheduler has gone")
+
+    monkeypatch.setattr(Study, "run", run)
+    code, _, errors = command("run", "gridworld2d", "--out", tmp_path)
+    assert code == 2
+    assert "the scheduler has gone" in errors
+    (kept,) = tmp_path.glob("*.db")
+    said = " ".join(errors.split())
+    assert "ended by an error after 1 evaluations" in said
+    assert f"--storagesqlite:///{kept}" in "".join(errors.split())

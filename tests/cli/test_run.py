@@ -1,5 +1,6 @@
 """`boirl run`: a search, or a baseline."""
 
+import os
 import pickle
 import shlex
 import signal
@@ -13,6 +14,7 @@ import pytest
 
 import boirl
 from boirl.baselines import Baseline, BaselineRun
+from boirl.baselines.random_search import RandomSearch
 from boirl.cache import CACHE_VARIABLE
 from boirl.search.storage import open_study
 from boirl.search.study import Study
@@ -131,16 +133,27 @@ def test_a_method_has_a_usual_number_of_evaluations(command, monkeypatch):
 
 
 def test_an_interrupted_method_says_how_to_go_on(command, monkeypatch, tmp_path):
-    def run(self, *given):
-        raise KeyboardInterrupt
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
+    advance, calls = RandomSearch.advance, []
 
-    monkeypatch.setattr(Baseline, "run", run)
-    arguments = ("run", "gridworld", "--method", "random")
+    def interrupted(self, *given):
+        calls.append(1)
+        if len(calls) % 3 == 0:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return advance(self, *given)
+
+    monkeypatch.setattr(RandomSearch, "advance", interrupted)
+    arguments = ("run", "gridworld", "--method", "random", "--evaluations", 4)
     code, _, errors = command(*arguments)
     assert code == 130
-    assert "interrupted; what was done is lost: there was no --out" in errors
-    _, _, errors = command(*arguments, "--out", tmp_path)
-    assert "run the same command again to resume" in errors
+    (kept,) = (tmp_path / "cache" / "interrupted").glob("*/random.run")
+    assert f"--out{kept.parent}" in "".join(errors.split())
+    # It goes on with the fourth evaluation.
+    code, _, errors = command(*arguments, "--out", kept.parent)
+    assert (code, len(calls)) == (0, 4)
+    code, _, errors = command(*arguments[:-1], 9, "--out", kept.parent)
+    assert code == 130
+    assert "interrupted; resume with: boirl" in " ".join(errors.split())
 
 
 def test_an_interrupted_search_keeps_what_it_has(command, monkeypatch, tmp_path):

@@ -1,10 +1,12 @@
 """Whatever goes wrong with an evaluation is in its outcome."""
 
+import asyncio
 import re
 
 import pytest
 
 from boirl.errors import SolverError
+from boirl.evaluation import Evaluation
 from boirl.execution.jobs import carry_out, reason_of
 from boirl.types import silent
 from tests.execution.conftest import job
@@ -53,3 +55,29 @@ def test_interrupts_are_not_swallowed(problem, monkeypatch):
 
 def test_errors_of_boirl_speak_for_themselves():
     assert reason_of(SolverError("it did not converge")) == "it did not converge"
+
+
+@pytest.mark.parametrize(
+    ("returned", "reason"),
+    [
+        (3.0, "returned a float; expected a boirl.Evaluation"),
+        (None, "returned a NoneType"),
+        (Evaluation((0.0, 0.0), 3.0), r"evaluated theta \(0.0, 0.0\); expected \(0.5, 1.0\)"),
+        (Evaluation((0.5, 1.0), 3.0, nll_se=float("nan")), "standard error of the NLL is nan"),
+        (Evaluation((0.5, 1.0), 3.0, nll_se=-1.0), "standard error of the NLL is -1.0"),
+        (Evaluation((0.5, 1.0), 3.0, facts={"who": object()}), "facts hold a object"),
+    ],
+)
+def test_what_a_study_could_not_store_is_a_fault(problem, monkeypatch, returned, reason):
+    monkeypatch.setattr(type(problem), "evaluate", lambda *given: returned)
+    outcome = carry_out(problem, job(), silent, "me")
+    assert outcome.evaluation is None
+    assert re.search(reason, outcome.fault)
+
+
+def test_errors_that_are_no_exceptions_are_faults_too(problem, monkeypatch):
+    def cancel(self, *given):
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(type(problem), "evaluate", cancel)
+    assert "raised CancelledError" in carry_out(problem, job(), silent, "me").fault

@@ -115,3 +115,25 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
 def test_at_least_one_process_is_wanted(problem):
     with pytest.raises(InvalidInputError, match="workers is 0; expected at least 1"):
         ProcessWorkers(problem, 0)
+
+
+def test_a_worker_that_was_killed_while_idle_costs_no_attempt(problem):
+    workers = ProcessWorkers(problem, 1)
+    try:
+        victim = workers._processes[0].process
+        victim.kill()
+        victim.join()
+        assert outcomes_of(workers, [job()])[0].fault is None
+    finally:
+        workers.close()
+
+
+def test_whether_another_worker_is_idle(problem, misbehaving):
+    workers = ProcessWorkers(misbehaving, 2)
+    try:
+        assert workers.has_another_than("worker 0")
+        workers.submit(job(0, first=-1.75))
+        assert workers.has_another_than("worker 0")
+        assert not workers.has_another_than("worker 1")
+    finally:
+        workers.close()

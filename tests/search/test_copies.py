@@ -7,6 +7,7 @@ import pytest
 
 from boirl.cache import CACHE_VARIABLE
 from boirl.search.copies import keep_interrupted
+from boirl.search.records import evidence_of
 from boirl.search.study import Study
 
 OPTIONS: dict[str, Any] = {"seed": 3, "kernel": "rbf"}
@@ -45,3 +46,15 @@ def test_failed_evaluations_are_kept_too(random_problem, tmp_path, count):
         study.tell(study.ask(), float("inf"))
     again = Study(random_problem(1000), storage=keep_interrupted(study, tmp_path), **OPTIONS)
     assert [one.failure for one in again.evaluations] == [one.failure for one in study.evaluations]
+
+
+def test_evaluations_keep_the_evidence_that_they_were_made_under(random_problem, tmp_path):
+    problem = random_problem(1000)
+    study = Study(problem, **OPTIONS)
+    study.run(2)
+    study.add_demonstrations(problem.demonstrations.subset([0]))
+    study.run(3)
+    again = Study(problem, storage=keep_interrupted(study, tmp_path), **OPTIONS)
+    assert [evidence_of(trial) for trial in again.trials] == [0, 0, 1]
+    expected = [one.nll for one in study.evaluations]
+    np.testing.assert_allclose([one.nll for one in again.evaluations], expected, rtol=1e-12)

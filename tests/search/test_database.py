@@ -141,3 +141,25 @@ def test_processes_that_create_a_study_together_share_it(tmp_path):
     answers = [said.get() for _ in range(n)]
     assert len({seed for seed, _ in answers}) == 1
     assert sorted(number for _, number in answers) == list(range(n))
+
+
+def test_an_attribute_is_changed_by_what_is_stored(database):
+    trial_id = database.create({"count": 1})
+    assert database.change(trial_id, "count", lambda stored: stored + 1)
+    assert not database.change(trial_id, "count", lambda stored: None)
+    assert database.trials()[0].user_attrs["count"] == 2
+    database.finish(trial_id, None, {}, {})
+    assert not database.change(trial_id, "count", lambda stored: stored + 1)
+
+
+def test_who_stops_waits_for_no_server(database, monkeypatch):
+    calls = []
+
+    def gone(**given):
+        calls.append(given)
+        raise OperationalError("SELECT", {}, Exception("the server closed the connection"))
+
+    monkeypatch.setattr(database.study, "get_trials", gone)
+    with database.without_patience(), pytest.raises(StorageError):
+        database.trials()
+    assert len(calls) == 1

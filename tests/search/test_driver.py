@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from boirl.execution import Outcome, Workers
 from boirl.search.database import TOLD
 from boirl.search.driver import FAULTS, TRACE
 from boirl.search.leases import LEASE
+from boirl.search.questions import MOST_DEATHS
 from boirl.search.sampler import KNOWN, search_space
 from boirl.search.study import Study
 
@@ -258,3 +259,108 @@ def test_wrong_numbers_are_refused(problem):
         Study(problem, **OPTIONS).run(3, retries=-1)
     with pytest.raises(InvalidInputError, match="workers is 0"):
         Study(problem, **OPTIONS).run(3, workers=0)
+
+
+class Named(Slow):
+    """Two workers with names, the first of which fails at what it is given first."""
+
+    def __init__(self, problem):
+        super().__init__(problem)
+        self.given = []
+
+    def _free(self):
+        busy = {one.worker for one in self.running.values()}
+        return [name for name in ("first", "second") if name not in busy]
+
+    def has_another_than(self, worker):
+        return any(name != worker for name in self._free())
+
+    def submit(self, job):
+        free = self._free()
+        name = next((one for one in free if one != job.avoid), free[0])
+        self.given.append((job.number, job.attempt, name))
+        return self._begin(job, name)
+
+    def wait(self, seconds):
+        if not self.running:
+            return []
+        # The first one answers first.
+        running = min(self.running.values(), key=lambda one: (one.worker, one.job.number))
+        del self.running[running.job.number]
+        if len(self.given) <= 2:
+            return [Outcome(running.job, running.worker, fault="it fell over")]
+        return [Outcome(running.job, running.worker, self.problem.evaluate(running.job.theta))]
+
+
+def test_another_attempt_is_made_elsewhere_and_nobody_waits_for_it(problem, monkeypatch):
+    crew = Named(problem)
+    monkeypatch.setattr("boirl.search.study.make_workers", lambda *_: crew)
+    found = Study(problem, **OPTIONS).run(6)
+    failed = {number: name for number, attempt, name in crew.given if attempt == 0}
+    again = [(number, name) for number, attempt, name in crew.given if attempt == 1]
+    assert len(again) == 1
+    assert all(failed[number] != name for number, name in again)
+    assert len(found) == 6
+
+
+def test_a_lone_worker_makes_the_other_attempt_itself(problem, monkeypatch):
+    crew = Named(problem)
+    monkeypatch.setattr(crew, "_free", lambda: [] if crew.running else ["first"])
+    monkeypatch.setattr(crew, "idle", lambda: len(crew._free()))
+    monkeypatch.setattr("boirl.search.study.make_workers", lambda *_: crew)
+    assert len(Study(problem, **OPTIONS).run(4)) == 4
+
+
+def test_what_was_asked_for_by_hand_and_never_told_is_evaluated(problem):
+    study = Study(problem, **OPTIONS)
+    question = study.ask()
+    found = study.run(3)
+    assert len(found) == 3
+    assert found.evaluations[0].theta == question.theta
+    with pytest.raises(InvalidInputError, match="was reported before"):
+        study.tell(question, 1.0)
+
+
+def test_a_second_interrupt_while_it_stops_leaves_nothing_leased(problem, monkeypatch, tmp_path):
+    storage = f"sqlite:///{tmp_path}/search.db"
+    crew = Slow(problem)
+    monkeypatch.setattr("boirl.search.study.make_workers", lambda *_: crew)
+
+    def press(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(crew, "wait", press)
+    study = Study(problem, storage=storage, **OPTIONS)
+    with pytest.raises(KeyboardInterrupt):
+        study.run(8)
+    assert crew.closed
+    assert not study.questions.leases.held
+    assert study.ask().number == 0
+
+
+def test_a_theta_that_breaks_every_executor_is_given_up(problem, evaluate_as):
+    def die(theta, call):
+        if theta[0] == 0.5:
+            raise BrokenExecutor("a process died")
+
+    class Broken(ThreadPoolExecutor):
+        """As a pool of processes of which one has died."""
+
+        def submit(self, function, /, *given, **options):
+            future = super().submit(function, *given, **options)
+            outcome = future.result()
+            if outcome is not None and "BrokenExecutor" in str(outcome.fault):
+                failed: Any = Future()
+                failed.set_exception(BrokenExecutor("a process died"))
+                return failed
+            return future
+
+    evaluate_as(die)
+    study = Study(problem, initial=[[0.1, 0.1], [0.5, 0.5]], **OPTIONS)
+    for _ in range(MOST_DEATHS):
+        with Broken(1) as executor, pytest.raises(BoirlError, match="no longer works"):
+            study.run(4, executor=executor)
+    with Broken(1) as executor:
+        found = study.run(4, executor=executor)
+    assert [one.ok for one in found.evaluations] == [True, False, True, True]
+    assert f"died, {MOST_DEATHS} times; it was given up" in found.evaluations[1].failure

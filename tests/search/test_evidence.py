@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from optuna.artifacts import FileSystemArtifactStore
 
 import boirl
 from boirl.errors import BoirlError, InvalidInputError
@@ -147,3 +148,19 @@ def test_what_does_not_fit_changes_nothing(problem):
         study.add_preferences(elsewhere)
     assert study.evidence.version == 0
     assert len(study.problem.demonstrations) == 4
+
+
+def test_changed_evidence_that_no_folder_keeps_is_refused_and_not_forgotten(
+    problem, more, tmp_path
+):
+    class Store(FileSystemArtifactStore):
+        """As one in a bucket."""
+
+    options: dict[str, Any] = {**QUICK, "storage": f"sqlite:///{tmp_path}/search.db"}
+    study = Study(problem, artifacts=Store(tmp_path), **options)
+    study.run(2)
+    study.add_demonstrations(more)
+    with pytest.raises(InvalidInputError, match="are not kept in an artifact store"):
+        Study(problem, artifacts=Store(tmp_path), **options)
+    again = Study(study.problem, artifacts=Store(tmp_path), **options)
+    assert [one.nll for one in again.evaluations] == [one.nll for one in study.evaluations]

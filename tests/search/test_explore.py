@@ -2,6 +2,7 @@
 
 import os
 import signal
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 import boirl
 from boirl.cache import CACHE_VARIABLE
-from boirl.errors import BoirlWarning
+from boirl.errors import BoirlError, BoirlWarning
 
 OPTIONS: dict[str, Any] = {"seed": 3, "kernel": "rbf"}
 
@@ -32,7 +33,7 @@ def test_what_an_interrupted_search_in_memory_has_found_is_kept(
     monkeypatch.setattr(type(problem), "evaluate", interrupted)
     before = signal.getsignal(number)
     with (
-        pytest.warns(BoirlWarning, match=r"interrupted after 3 .* in sqlite:///\S+\.db:") as said,
+        pytest.warns(BoirlWarning, match=r"ended after 3 .* in sqlite:///\S+\.db:") as said,
         pytest.raises(KeyboardInterrupt),
     ):
         boirl.explore(problem, 5, **OPTIONS)
@@ -51,3 +52,23 @@ def test_workers_are_passed_on(random_problem, monkeypatch):
     monkeypatch.setattr(boirl.Study, "run", run)
     boirl.explore(random_problem(1000), workers=3, timeout=5.0, retries=2, **OPTIONS)
     assert given == {"executor": None, "workers": 3, "timeout": 5.0, "retries": 2}
+
+
+def test_what_a_search_that_an_error_ended_has_found_is_kept(random_problem, monkeypatch, tmp_path):
+    problem = random_problem(1000)
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
+    executor = ThreadPoolExecutor(1)
+    evaluate, calls = type(problem).evaluate, []
+
+    def shut_down(self, theta, seed, report):
+        calls.append(theta)
+        if len(calls) == 2:
+            executor.shutdown(wait=False)
+        return evaluate(self, theta, seed, report)
+
+    monkeypatch.setattr(type(problem), "evaluate", shut_down)
+    with (
+        pytest.warns(BoirlWarning, match="ended after 2 evaluations; they are in sqlite"),
+        pytest.raises(BoirlError, match="no longer works"),
+    ):
+        boirl.explore(problem, 5, executor=executor, **OPTIONS)

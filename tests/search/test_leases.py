@@ -141,3 +141,34 @@ def test_the_place_is_this_machine_and_its_processes():
     assert place() == place()
     assert start_time(os.getpid())
     assert start_time(2**22 + 1) == ""
+
+
+@pytest.mark.parametrize(
+    "damage", [{"deadline": "x"}, {"deadline": float("nan")}, {"pid": None}, {"owner": 3}]
+)
+def test_a_damaged_lease_is_none(database, damage):
+    lease = Leases(database).new().record()
+    database.create({LEASE: {**lease, **damage}})
+    assert Lease.of(stored(database)) is None
+    assert not free(database)
+
+
+def test_a_late_renewal_does_not_undo_that_a_lease_was_given_back(database):
+    leases = Leases(database)
+    trial_id = leased(database, leases)
+    held = leases._held[trial_id]
+    leases.give_back(trial_id)
+    # As if the thread that renews had been about to.
+    leases.hold(trial_id, held)
+    leases.renew()
+    assert Lease.of(stored(database)).is_released
+    assert not leases.held
+
+
+def test_deaths_are_counted_where_a_process_died_and_the_study_lives(database):
+    leases = Leases(database)
+    trial_id = leased(database, leases)
+    for deaths in (1, 2):
+        leases.give_back(trial_id, died=True)
+        assert leases.take_over(stored(database))
+        assert leases.deaths(trial_id) == deaths

@@ -7,7 +7,12 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 
 from boirl.errors import BoirlWarning
 from boirl.search import patience
-from boirl.search.patience import is_creation_race, is_lost_server, keep_trying
+from boirl.search.patience import (
+    is_created_meanwhile,
+    is_creation_race,
+    is_lost_server,
+    keep_trying,
+)
 
 
 class ServerError(Exception):
@@ -82,3 +87,20 @@ def test_other_errors_and_impatience_raise_at_once():
         keep_trying(failing(1, KeyError()), lambda _: False)
     with pytest.raises(KeyError):
         keep_trying(failing(1, KeyError()), lambda _: True, patience=0.0)
+
+
+def test_so_many_attempts_are_made_however_long_they_take():
+    calls = []
+
+    def slow():
+        calls.append(1)
+        raise IntegrityError("insert", {}, sqlite3.IntegrityError("UNIQUE"))
+
+    with pytest.raises(IntegrityError):
+        keep_trying(slow, is_created_meanwhile, patience=0.0, announce=False, attempts=3)
+    assert len(calls) == 3
+
+
+def test_a_locked_file_is_not_one_that_was_created_meanwhile():
+    assert is_created_meanwhile(raised(sqlite3.OperationalError("table studies already exists")))
+    assert not is_created_meanwhile(raised(sqlite3.OperationalError("database is locked")))

@@ -148,3 +148,33 @@ def test_one_absurd_nll_does_not_break_a_study(problem, scale):
     found = study.run(6)
     assert len(found) == 6
     assert found.best_nll < 100
+
+
+def test_an_interrupt_in_the_middle_of_asking_leaves_nothing_leased(problem, storage, monkeypatch):
+    study = Study(problem, storage=storage, **OPTIONS)
+    monkeypatch.setattr(study.questions, "_n_counted", interrupt_after(1))
+    with pytest.raises(KeyboardInterrupt):
+        study.ask()
+    assert not study.questions.leases.held
+    assert Study(problem, storage=storage, **OPTIONS).ask().number == 0
+
+
+def interrupt_after(calls):
+    """A count of nothing that is interrupted after so many calls."""
+    left = iter([0] * calls)
+
+    def count(trials):
+        try:
+            return next(left)
+        except StopIteration:
+            raise KeyboardInterrupt from None
+
+    return count
+
+
+def test_what_was_asked_for_and_not_told(problem, storage):
+    study = Study(problem, storage=storage, **OPTIONS)
+    first, second = study.ask(), study.ask()
+    study.tell(first, 1.0)
+    assert study.questions.unanswered() == [second]
+    assert Study(problem, storage=storage, **OPTIONS).questions.unanswered() == []

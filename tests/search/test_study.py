@@ -1,5 +1,6 @@
 """The search loop: determinism, resumption, failures and storage trouble."""
 
+import os
 import signal
 import sqlite3
 import subprocess
@@ -21,6 +22,7 @@ from boirl.errors import BoirlError, InvalidInputError, StorageError
 from boirl.evaluation import Evaluation
 from boirl.experiments.gridworld_efficiency import run_trial
 from boirl.files import read_arrays
+from boirl.interrupts import Terminated
 from boirl.search.acquisitions import ACQUISITIONS
 from boirl.search.initial import HARD_CANDIDATES
 from boirl.search.leases import LEASE, Lease
@@ -558,3 +560,11 @@ def test_messages_do_not_name_the_password_of_the_storage(monkeypatch, tmp_path)
         assert not file.is_file() or b"s3cret" not in file.read_bytes()
     for array in read_arrays(tmp_path / "found.npz", "a result").values():
         assert "s3cret" not in str(array)
+
+
+def test_sigterm_while_the_answer_is_computed_is_an_interrupt(problem, monkeypatch):
+    study = Study(problem, seed=5, kernel="rbf", acquisition="random")
+    monkeypatch.setattr(study, "result", lambda: os.kill(os.getpid(), signal.SIGTERM))
+    with pytest.raises(Terminated):
+        study.run(2)
+    assert len(study.trials) == 2

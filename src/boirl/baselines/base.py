@@ -78,6 +78,7 @@ class Baseline(ABC):
         callback: Callback | None = None,
         checkpoint: str | Path | None = None,
         report: Report = silent,
+        spare: Path | None = None,
     ) -> BaselineRun:
         """Iterate, and return the evaluations of all iterations.
 
@@ -90,6 +91,7 @@ class Baseline(ABC):
             checkpoint: A file that keeps the run. Where it exists, the run goes on from there.
                 Reading it runs no code.
             report: Called with the progress of a long iteration.
+            spare: A file to keep the run in where it is interrupted and has no checkpoint.
 
         Raises:
             InvalidInputError: The method does not apply, or the file keeps another run.
@@ -130,6 +132,8 @@ class Baseline(ABC):
                     save_checkpoint(path, key, Checkpoint(self.pack(state), done))
                     saved = time.perf_counter()
                 if interrupted():
+                    if path is None and spare is not None:
+                        save_checkpoint(spare, key, Checkpoint(self.pack(state), done))
                     raise KeyboardInterrupt
         whole = BaselineRun(problem, tuple(done[:total]), self.name)
         return self.finish(problem, state, whole)

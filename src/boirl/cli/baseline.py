@@ -10,6 +10,7 @@ import typer
 
 from boirl.cli.app import console, errors, notes
 from boirl.cli.loading import print_json
+from boirl.cli.parallel import resume_command
 from boirl.errors import InvalidInputError
 
 
@@ -24,6 +25,7 @@ def run_baseline(
 ) -> None:
     """Run a baseline, print what it found and write its files."""
     from boirl.baselines import get
+    from boirl.cache import interrupted_path
     from boirl.drawing import convergence
     from boirl.evaluation import Evaluation
     from boirl.files import save_figure
@@ -33,6 +35,7 @@ def run_baseline(
     baseline.check(problem)
     total = baseline.default_evaluations if evaluations is None else evaluations
     checkpoint = None if out is None else out / f"{method}.run"
+    spare = interrupted_path(f"{problem.name}-{method}") / f"{method}.run"
     if checkpoint is not None and checkpoint.exists():
         notes.print(f"resuming from {checkpoint}", markup=False)
     try:
@@ -41,11 +44,14 @@ def run_baseline(
             def show(done: Evaluation, number: int) -> None:
                 bar.advance(done.nll if done.ok else None)
 
-            found = baseline.run(problem, total, seed, show, checkpoint, bar.report)
+            found = baseline.run(problem, total, seed, show, checkpoint, bar.report, spare)
     except KeyboardInterrupt:
-        kept = "what was done is lost: there was no --out"
+        kept = "nothing was done yet"
         if checkpoint is not None:
-            kept = "run the same command again to resume"
+            kept = f"resume with: {resume_command()}"
+        elif spare.exists():
+            further = ("--out", str(spare.parent))
+            kept = f"what was done is in {spare}; resume with: {resume_command(*further)}"
         errors.print(f"interrupted; {kept}", style="red", markup=False)
         raise typer.Exit(130) from None
     paths: list[Path] = []

@@ -13,7 +13,7 @@ import typer
 
 from boirl.cli.app import errors
 from boirl.errors import BoirlError, InvalidInputError
-from boirl.interrupts import Terminated
+from boirl.interrupts import Terminated, remembered_interrupts
 
 if TYPE_CHECKING:
     from boirl.search import Study
@@ -74,26 +74,48 @@ def executor_at(cluster: str | None, workers: int | None) -> Iterator[Any]:
         client.close()
 
 
-def interrupted(
+@contextmanager
+def kept_if_it_ends_early(search: Study, storage: str | None, out: Path | None) -> Iterator[None]:
+    """Whatever ends a search early, keep what it has found and say how to go on.
+
+    An interrupt ends the command, an error is raised again.
+    """
+    with remembered_interrupts():
+        try:
+            yield
+        except KeyboardInterrupt as error:
+            raise _interrupted(search, storage, out, error) from None
+        except Exception:
+            if storage is None and any(trial.value is not None for trial in search.trials):
+                _say_where(search, storage, out, "ended by an error")
+            raise
+
+
+def _interrupted(
     search: Study, storage: str | None, out: Path | None, error: KeyboardInterrupt
 ) -> typer.Exit:
     """Say what was kept and how to go on; returns what ends the command."""
+    code = 143 if isinstance(error, Terminated) else 130
+    _say_where(search, storage, out, "interrupted")
+    if out is not None and any(one.ok for one in search.evaluations):
+        # Last, as it takes longest: whoever ends this process may not wait for it.
+        search.result().save(out / "rewards.npz")
+        errors.print(f"the rewards so far are in {out / 'rewards.npz'}", markup=False)
+    return typer.Exit(code)
+
+
+def _say_where(search: Study, storage: str | None, out: Path | None, what: str) -> None:
+    """Say where evaluations are, those in memory after they were written to a database."""
     from boirl.search.copies import keep_interrupted
 
     done = len(search.trials)
-    code = 143 if isinstance(error, Terminated) else 130
-    said = [f"interrupted after {done} evaluations"]
+    said = [f"{what} after {done} evaluations"]
     if storage is None and done:
         said.append(f"they are in {(kept := keep_interrupted(search, out))}")
         said.append(f"resume with: {resume_command('--storage', kept)}")
     elif storage is not None:
         said.append(f"resume with: {resume_command()}")
     errors.print("; ".join(said), style="red", markup=False)
-    if out is not None and any(one.ok for one in search.evaluations):
-        # Last, as it takes longest: whoever ends this process may not wait for it.
-        search.result().save(out / "rewards.npz")
-        errors.print(f"the rewards so far are in {out / 'rewards.npz'}", markup=False)
-    return typer.Exit(code)
 
 
 def resume_command(*further: str) -> str:

@@ -30,7 +30,7 @@ from boirl.cli.parallel import (
     Timeout,
     Workers,
     executor_at,
-    interrupted,
+    kept_if_it_ends_early,
 )
 from boirl.cli.search_options import (
     Acquisition,
@@ -187,23 +187,21 @@ def run(
         notes.print(f"nothing to do: {done} evaluations are in {place}", markup=False)
     elif done:
         notes.print(f"resuming: {done} of {total} evaluations are in {place}", markup=False)
-    with executor_at(cluster, workers) as executor:
-        try:
-            found = search.run(
-                total,
-                progress=not quiet,
-                executor=executor,
-                workers=workers,
-                timeout=timeout,
-                retries=retries,
-            )
-        except KeyboardInterrupt as error:
-            raise interrupted(search, storage, out, error) from None
+    with kept_if_it_ends_early(search, storage, out), executor_at(cluster, workers) as executor:
+        found = search.run(
+            total,
+            progress=not quiet,
+            executor=executor,
+            workers=workers,
+            timeout=timeout,
+            retries=retries,
+        )
+        if out is not None:
+            found.save(out / "rewards.npz")
     if not as_json:
         console.print(str(found), markup=False)
     paths = []
     if out is not None:
-        found.save(out / "rewards.npz")
         paths = [out / "rewards.npz", *draw(found, out, exact)]
     if verify:
         with notes.status("verifying"):

@@ -9,7 +9,6 @@ and the next one finds them there, running or finished.
 from __future__ import annotations
 
 import hashlib
-import queue
 import threading
 import time
 import uuid
@@ -21,9 +20,9 @@ from distributed import Client, Future, KilledWorker, get_worker
 
 from boirl.errors import BoirlWarning
 from boirl.execution.executors import WorkersGoneError
-from boirl.execution.jobs import Job, Outcome, carry_out, reason_of, too_slow
+from boirl.execution.futures import FutureWorkers
+from boirl.execution.jobs import Job, Outcome, carry_out, reason_of
 from boirl.execution.shipping import CannotOpenError, Parcel, open_parcel, pack
-from boirl.execution.workers import Workers
 from boirl.problem import Problem
 
 LOST = ("cancelled", "lost")
@@ -41,7 +40,7 @@ PATIENCE = 20.0
 """Seconds without any worker after which that is said."""
 
 
-class ClusterWorkers(Workers):
+class ClusterWorkers(FutureWorkers):
     """The workers of a Dask cluster.
 
     Args:
@@ -58,14 +57,11 @@ class ClusterWorkers(Workers):
         timeout: float | None = None,
         n: int | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(timeout)
         self._client = client
-        self._timeout = timeout
         self._most = n
         self._fingerprint = problem.fingerprint()
         self._topic = f"boirl-{uuid.uuid4().hex}"
-        self._futures: dict[int, Future[Any]] = {}
-        self._done: queue.SimpleQueue[tuple[int, Future[Any]]] = queue.SimpleQueue()
         self._looked = 0.0
         self._idle: list[str] = []
         self._restarting: set[str] = set()
@@ -112,15 +108,16 @@ class ClusterWorkers(Workers):
         busy = {address for address, keys in processing.items() if {*keys} - {self._problem.key}}
         return [one for one in processing if one not in busy | ours | self._restarting]
 
+    def has_another_than(self, worker: str | None) -> bool:
+        return any(one != worker for one in self._idle)
+
     def submit(self, job: Job) -> str:
         worker = next((one for one in self._idle if one != job.avoid), self._idle[0])
         self._idle.remove(worker)
         key = self._key(job)
         try:
-            if key in self._known:
-                # A search that was killed left it behind, running or finished.
-                future = self._client.get_dataset(key)
-            else:
+            future = self._left_behind(key)
+            if future is None:
                 if self._problem.status in LOST:
                     self._problem = self._send_problem()
                 future = self._client.submit(
@@ -136,21 +133,25 @@ class ClusterWorkers(Workers):
                 self._client.publish_dataset(future, name=key, override=True)
         except (OSError, TimeoutError) as error:
             raise self._gone() from error
-        self._futures[job.number] = future
-        future.add_done_callback(lambda done: self._done.put((job.number, done)))
+        self._await(job, future)
         return self._begin(job, worker)
+
+    def _left_behind(self, key: str) -> Future[Any] | None:
+        """What a search that was killed began, running or finished; None where there is nothing."""
+        if key not in self._known:
+            return None
+        self._known.discard(key)
+        try:
+            return self._client.get_dataset(key)
+        except KeyError:
+            # Another search that shares the study was quicker.
+            return None
 
     def wait(self, seconds: float) -> list[Outcome]:
         outcomes = []
-        pause = seconds
-        while True:
-            try:
-                number, future = self._done.get(timeout=max(pause, 1e-3))
-            except queue.Empty:
-                break
-            pause = 0.0
-            if self._futures.get(number) is future and number in self.running:
-                outcomes.append(self._outcome(self.running.pop(number).job, future))
+        for job, future in self._ended(seconds):
+            del self.running[job.number]
+            outcomes.append(self._outcome(job, future))
         self._looked = 0.0 if outcomes else self._looked
         if not outcomes:
             self._check_scheduler()
@@ -182,10 +183,7 @@ class ClusterWorkers(Workers):
             future.release()
 
     def _end_slow_ones(self) -> list[Outcome]:
-        if self._timeout is None:
-            return []
-        now = time.monotonic()
-        late = [one for one in self.running.values() if now - one.began >= self._timeout]
+        late = self._late()
         for one in late:
             address = self._worker_of(one.job) or one.worker
             del self.running[one.job.number]
@@ -195,7 +193,7 @@ class ClusterWorkers(Workers):
             self._client.cancel([future], force=True)
             self._restarting.add(address)
             threading.Thread(target=self._restart, args=(address,), daemon=True).start()
-        return [Outcome(one.job, one.worker, fault=too_slow(self._timeout)) for one in late]
+        return [self._too_slow(one) for one in late]
 
     def _restart(self, address: str) -> None:
         """End the process of a worker; its nanny starts another one, with another address."""

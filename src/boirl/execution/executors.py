@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import queue
 import socket
-import time
 from concurrent.futures import BrokenExecutor, CancelledError
 from typing import Any, Protocol, cast
 
 from boirl.errors import BoirlError, InvalidInputError
-from boirl.execution.jobs import Job, Outcome, carry_out, reason_of, too_slow
+from boirl.execution.futures import FutureWorkers
+from boirl.execution.jobs import Job, Outcome, carry_out, reason_of
 from boirl.execution.shipping import Parcel, open_parcel, pack
-from boirl.execution.workers import Workers
 from boirl.problem import Problem
 from boirl.types import silent
 
@@ -27,7 +25,11 @@ class WorkersGoneError(BoirlError, RuntimeError):
     """Nobody is left to carry out evaluations."""
 
 
-class ExecutorWorkers(Workers):
+class BrokenWorkersError(WorkersGoneError):
+    """One of the evaluations that ran may have been what ended the workers."""
+
+
+class ExecutorWorkers(FutureWorkers):
     """The workers of an executor.
 
     A job that takes too long is given up, but nobody except the executor can end it: its worker
@@ -47,7 +49,7 @@ class ExecutorWorkers(Workers):
         n: int | None = None,
         timeout: float | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(timeout)
         said = getattr(executor, "_max_workers", None)
         if n is None and not isinstance(said, int):
             raise InvalidInputError(
@@ -59,9 +61,6 @@ class ExecutorWorkers(Workers):
         self._n: int = n or cast(int, said)
         self._executor = executor
         self._parcel = pack(problem)
-        self._timeout = timeout
-        self._futures: dict[int, Any] = {}
-        self._done: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
         self._stuck: list[Any] = []
         self._sent = 0
 
@@ -90,23 +89,15 @@ class ExecutorWorkers(Workers):
             future = self._executor.submit(evaluate_shipped, parcel, job)
         except (BrokenExecutor, RuntimeError) as error:
             raise self._broken(error) from error
-        self._futures[job.number] = future
-        future.add_done_callback(lambda done: self._done.put((job.number, done)))
+        self._await(job, future)
 
     def wait(self, seconds: float) -> list[Outcome]:
         outcomes = []
-        pause = seconds
-        while True:
-            try:
-                number, future = self._done.get(timeout=max(pause, 1e-3))
-            except queue.Empty:
-                break
-            pause = 0.0
-            if self._futures.get(number) is future:
-                outcome = self._outcome(self.running[number].job, future)
-                if outcome is not None:
-                    outcomes.append(outcome)
-                    del self._futures[number], self.running[number]
+        for job, future in self._ended(seconds):
+            outcome = self._outcome(job, future)
+            if outcome is not None:
+                outcomes.append(outcome)
+                del self._futures[job.number], self.running[job.number]
         return outcomes + self._give_slow_ones_up()
 
     def _outcome(self, job: Job, future: Any) -> Outcome | None:
@@ -122,23 +113,20 @@ class ExecutorWorkers(Workers):
         return outcome
 
     def _give_slow_ones_up(self) -> list[Outcome]:
-        if self._timeout is None:
-            return []
-        now = time.monotonic()
-        late = [one for one in self.running.values() if now - one.began >= self._timeout]
+        late = self._late()
         for one in late:
             future = self._futures.pop(one.job.number)
             del self.running[one.job.number]
             if not future.cancel():
                 self._stuck.append(future)
-        return [Outcome(one.job, one.worker, fault=too_slow(self._timeout)) for one in late]
+        return [self._too_slow(one) for one in late]
 
     def close(self) -> None:
         for future in self._futures.values():
             future.cancel()
 
     def _broken(self, error: BaseException) -> WorkersGoneError:
-        return WorkersGoneError(
+        return BrokenWorkersError(
             f"the executor no longer works ({type(error).__name__}: {error}); what was finished "
             "before is kept. Run again with a new one, or with workers=..., which replaces "
             "processes that die"

@@ -6,12 +6,14 @@ without a number, takes too long or loses its process is a fault: another attemp
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import traceback
 from dataclasses import dataclass
 from typing import Any
 
-from boirl.errors import BoirlError
+from boirl.errors import BoirlError, InvalidInputError
 from boirl.evaluation import Evaluation
 from boirl.problem import Problem
 from boirl.types import Report
@@ -66,12 +68,35 @@ class Outcome:
 def carry_out(problem: Problem[Any], job: Job, report: Report, worker: str) -> Outcome:
     """Evaluate a theta; whatever goes wrong is in the outcome."""
     try:
-        evaluation = problem.evaluate(job.theta, job.seed, report)
-    except (Exception, SystemExit) as error:
+        evaluation = _checked(problem.evaluate(job.theta, job.seed, report), job)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         last = traceback.format_exception(error)
         trace = "\n".join("".join(last).splitlines()[-LAST_LINES:])
         return Outcome(job, worker, fault=reason_of(error), trace=trace)
     return Outcome(job, worker, evaluation, fault=evaluation.fault)
+
+
+def _checked(evaluation: Any, job: Job) -> Evaluation:
+    """What a problem returned, where a study can store it: problems may be of anybody's making."""
+    if not isinstance(evaluation, Evaluation):
+        raise InvalidInputError(
+            f"the problem's evaluate returned a {type(evaluation).__name__}; expected a "
+            "boirl.Evaluation"
+        )
+    if tuple(evaluation.theta) != job.theta:
+        raise InvalidInputError(
+            f"the problem evaluated theta {tuple(evaluation.theta)}; expected {job.theta}"
+        )
+    if not (math.isfinite(evaluation.nll_se) and evaluation.nll_se >= 0.0):
+        raise InvalidInputError(
+            f"the standard error of the NLL is {evaluation.nll_se}; expected a finite number, 0 or "
+            "more"
+        )
+    # What is no number, string or list is named here, not when the study is written.
+    json.dumps(evaluation.numbers())
+    return evaluation
 
 
 def reason_of(error: BaseException) -> str:

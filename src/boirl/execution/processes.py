@@ -76,9 +76,15 @@ class ProcessWorkers(Workers):
     def idle(self) -> int:
         return sum(one.number is None for one in self._processes)
 
+    def has_another_than(self, worker: str | None) -> bool:
+        return any(one.number is None and one.name != worker for one in self._processes)
+
     def submit(self, job: Job) -> str:
         free = [one for one in self._processes if one.number is None]
         chosen = next((one for one in free if one.name != job.avoid), free[0])
+        if not chosen.process.is_alive():
+            # Somebody killed it while it had nothing to do: the evaluation is not to blame.
+            self._replace(chosen)
         chosen.number = job.number
         with suppress(OSError):
             # Where it has died in the meantime, `wait` notices.
@@ -108,6 +114,9 @@ class ProcessWorkers(Workers):
         running = self.running[worker.number]
         try:
             message = worker.connection.recv()
+            while not isinstance(message, Outcome) and worker.connection.poll():
+                self.watch(worker.number, *message)
+                message = worker.connection.recv()
         except (EOFError, OSError):
             worker.process.join()
             reason = describe_death(worker.process.exitcode, "of the evaluation")

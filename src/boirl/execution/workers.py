@@ -56,6 +56,10 @@ class Workers(ABC):
     def idle(self) -> int:
         """How many jobs could begin now."""
 
+    def has_another_than(self, worker: str | None) -> bool:
+        """Whether an idle worker is another one than this; True where that cannot be chosen."""
+        return True
+
     @abstractmethod
     def submit(self, job: Job) -> str:
         """Begin a job, and return the name of the worker."""

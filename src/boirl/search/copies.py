@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from optuna.trial import FrozenTrial
 
-from boirl.cache import cache_folder
+from boirl.cache import interrupted_path, stamped
 from boirl.files import make_folder
 from boirl.search.database import StudyDatabase
 from boirl.search.leases import LEASE, Lease
-from boirl.search.records import EvaluationRecords, artifact_folder, is_finished
+from boirl.search.records import EvaluationRecords, artifact_folder, evidence_of, is_finished
 from boirl.search.storage import open_study, storage_errors
 
 if TYPE_CHECKING:
@@ -27,10 +26,10 @@ def keep_interrupted(study: Study, folder: Path | None = None) -> str:
         study: What to keep.
         folder: Where; by default `interrupted` in the user's cache.
     """
-    target = cache_folder() / "interrupted" if folder is None else folder
-    make_folder(target)
-    name = f"{study.problem.name}-{datetime.now():%Y%m%d-%H%M%S-%f}.db"
-    address = f"sqlite:///{(target / name).resolve()}"
+    name = study.problem.name
+    path = interrupted_path(name) if folder is None else folder / stamped(name)
+    make_folder(path.parent)
+    address = f"sqlite:///{path.resolve()}.db"
     copy_study(study, address)
     return address
 
@@ -42,6 +41,8 @@ def copy_study(study: Study, address: str) -> None:
     for key, value in study.optuna_study.user_attrs.items():
         database.record(key, value)
     records = EvaluationRecords(study.problem.box, artifact_folder(address))
+    if records.folder is not None:
+        study.evidence.copy_to(records.folder)
     for trial in study.database.trials():
         database.add(_for_another_storage(trial, study, records))
 
@@ -56,7 +57,8 @@ def _for_another_storage(
     if lease is not None:
         attributes[LEASE] = replace(lease, deadline=0.0).record()
     if is_finished(trial, study.problem.box):
-        kept, listed = records.attributes(trial.number, study.records.read(trial))
+        evaluation = study.records.read(trial)
+        kept, listed = records.attributes(trial.number, evaluation, evidence_of(trial))
         attributes |= kept
     return FrozenTrial(
         number=trial.number,

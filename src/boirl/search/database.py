@@ -8,8 +8,8 @@ here is one transaction, and of two processes that want the same thing, one gets
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -43,6 +43,7 @@ class StudyDatabase:
     def __init__(self, study: optuna.Study, address: str | None) -> None:
         self.study = study
         self.address = address
+        self._patience: float | None = None
         backend = getattr(study._storage, "_backend", None)
         self._transactions: SqlTransactions | MemoryTransactions = (
             SqlTransactions(study, backend)
@@ -94,17 +95,30 @@ class StudyDatabase:
 
     def replace(self, trial_id: int, key: str, old: Any, new: Any) -> bool:
         """Replace an attribute of a running trial; False where it is no longer the old one."""
+        return self.change(trial_id, key, lambda stored: new if stored in (old, new) else None)
 
-        def replace(transaction: Transaction) -> bool:
+    def change(self, trial_id: int, key: str, new_for: Callable[[Any], Any]) -> bool:
+        """Change an attribute of a running trial.
+
+        Args:
+            trial_id: Of the trial.
+            key: Of the attribute.
+            new_for: From what is stored to what is to be, the same if done twice; None to leave it.
+
+        Returns:
+            False, with nothing changed, where the trial has ended or is to be left as it is.
+        """
+
+        def change(transaction: Transaction) -> bool:
             if transaction.state(trial_id) != TrialState.RUNNING:
                 return False
-            stored = transaction.attribute(trial_id, key)
-            if stored not in (old, new):
+            new = new_for(transaction.attribute(trial_id, key))
+            if new is None:
                 return False
             transaction.set_attributes(trial_id, {key: new})
             return True
 
-        return self._within(replace)
+        return self._within(change)
 
     def propose(
         self,
@@ -184,6 +198,15 @@ class StudyDatabase:
 
         return self._patiently(whole)
 
+    @contextmanager
+    def without_patience(self) -> Iterator[None]:
+        """Inside, a server that is away is not waited for: somebody wants to stop."""
+        before, self._patience = self._patience, 0.0
+        try:
+            yield
+        finally:
+            self._patience = before
+
     def _patiently(self, operation: Callable[[], T]) -> T:
         with storage_errors(self.address):
-            return keep_trying(operation, is_lost_server)
+            return keep_trying(operation, is_lost_server, self._patience)

@@ -12,7 +12,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ import numpy as np
 from boirl.errors import BoirlError, BoirlWarning
 from boirl.evaluation import Evaluation
 from boirl.execution import Job, Outcome, Workers
+from boirl.execution.executors import BrokenWorkersError
 from boirl.search.leases import Lease
 from boirl.search.progress import SearchProgress
 from boirl.search.records import is_finished
@@ -85,8 +86,10 @@ class Driver:
 
     def run(self, raise_if_interrupted: Callable[[], None]) -> None:
         """Evaluate until there are enough; whatever happens, nothing stays leased or running."""
+        died = False
         try:
             self._show(resumed=True)
+            self._take_up_unanswered()
             while len(self._shown) < self._evaluations or self._questions:
                 asked = self._wants_more() and self._ask()
                 self._hand_out()
@@ -94,8 +97,16 @@ class Driver:
                     self._settle(outcome)
                 self._show()
                 raise_if_interrupted()
+        except BrokenWorkersError:
+            died = True
+            raise
         finally:
-            self._stop()
+            self._stop(died)
+
+    def _take_up_unanswered(self) -> None:
+        """Evaluate what was asked for by hand and not told: nobody else will while this runs."""
+        for question in self._study.questions.unanswered():
+            self._prepare(question)
 
     def _show(self, resumed: bool = False) -> None:
         """Count what is finished, by whomever."""
@@ -107,7 +118,18 @@ class Driver:
 
     def _wants_more(self) -> bool:
         """Whether a worker has nothing to do, or will have before the next proposal is made."""
-        return len(self._waiting) < self._workers.idle() + self._ahead()
+        idle = self._workers.idle()
+        ready = sum(self._may_begin(job) for job in self._waiting)
+        return ready < idle + self._ahead()
+
+    def _may_begin(self, job: Job) -> bool:
+        """Whether a job need not wait for another worker than the one that failed at it.
+
+        It does not where nobody else is at work, who could take it later.
+        """
+        if job.avoid is None or not self._workers.running:
+            return True
+        return self._workers.has_another_than(job.avoid)
 
     def _ahead(self) -> int:
         """Proposals to have ready: as many as will be wanted while the next one is made."""
@@ -127,10 +149,13 @@ class Driver:
         if question is None:
             return False
         self._asking = time.monotonic() - began
+        self._prepare(question)
+        return True
+
+    def _prepare(self, question: Question) -> None:
         self._questions[question.number] = question
         seed = evaluation_seed(self._study.settings.seed, question.number)
         self._waiting.append(Job(question.number, question.theta, seed))
-        return True
 
     def _is_in_doubt(self) -> bool:
         """Whether exact resumption calls for waiting until a lease has run out or is renewed."""
@@ -147,8 +172,11 @@ class Driver:
         return bool(doubtful)
 
     def _hand_out(self) -> None:
-        while self._waiting and self._workers.idle() > 0:
-            job = self._waiting.popleft()
+        while self._workers.idle() > 0:
+            job = next((one for one in self._waiting if self._may_begin(one)), None)
+            if job is None:
+                return
+            self._waiting.remove(job)
             worker = self._workers.submit(job)
             self._bar.begin(job.number, worker if self._workers.can_be_one_of_many else None)
 
@@ -189,14 +217,25 @@ class Driver:
             "again"
         )
 
-    def _stop(self) -> None:
-        """Record what has just ended, and leave the rest to whoever comes next."""
-        with suppress(BoirlError):
-            for outcome in self._workers.drain():
-                self._settle(outcome)
+    def _stop(self, died: bool) -> None:
+        """Record what has just ended, and leave the rest to whoever comes next.
+
+        Whatever interrupts one of these steps, the others are taken.
+
+        Args:
+            died: Whether one of the jobs that run may be what ended the workers.
+        """
+        with ExitStack() as steps:
+            steps.callback(self._workers.close)
+            steps.enter_context(self._study.database.without_patience())
+            steps.callback(self._give_back, died)
+            with suppress(BoirlError):
+                for outcome in self._workers.drain():
+                    self._settle(outcome)
+
+    def _give_back(self, died: bool) -> None:
         for number in list(self._questions):
-            self._study.questions.give_back(number)
-        self._workers.close()
+            self._study.questions.give_back(number, died and number in self._workers.running)
 
 
 def evaluation_seed(seed: int, number: int) -> int:

@@ -22,9 +22,10 @@ from optuna.trial import FrozenTrial
 from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError
 from boirl.evaluation import Evaluation
-from boirl.files import make_folder, prefixed, read_arrays, without_prefix, write_arrays
+from boirl.files import read_arrays, without_prefix
 from boirl.problem import Problem
 from boirl.problem.preferences import Preferences
+from boirl.search.evidence_files import evidence_file, write_evidence
 from boirl.search.records import EvaluationRecords, evidence_of
 
 EVIDENCE = "boirl:evidence"
@@ -136,22 +137,34 @@ class StudyEvidence:
         """Take over other evidence; durable when this returns, where there is a folder."""
         version, folder = self.version + 1, self._records.folder
         if folder is not None:
-            make_folder(folder)
-            arrays = prefixed("demonstrations", problem.demonstrations.to_dict())
-            if preferences is not None:
-                arrays |= prefixed("preferences", preferences.to_dict())
-            write_arrays(_file(folder, version), arrays)
-        recorded = {"version": version, "fingerprint": problem.fingerprint()}
+            write_evidence(folder, version, problem, preferences)
+        recorded = {
+            "version": version,
+            "fingerprint": problem.fingerprint(),
+            "comparisons": 0 if preferences is None else len(preferences),
+        }
         self._study.set_user_attr(EVIDENCE, recorded)
         self.problem, self.preferences, self.version = problem, preferences, version
         self._by_demonstrations, self._read = dict(evaluations), {}
+
+    def copy_to(self, folder: Path) -> None:
+        """Write the evidence to the folder of another storage, where it has changed at all."""
+        if self.version:
+            write_evidence(folder, self.version, self.problem, self.preferences)
 
     def _restore(self, stored: Mapping[str, Any]) -> None:
         self.version = stored["version"]
         folder = self._records.folder
         if folder is None:
+            if stored["fingerprint"] != self.original or stored.get("comparisons"):
+                raise InvalidInputError(
+                    "the demonstrations or comparisons of this study were changed, and are not "
+                    "kept in an artifact store; expected artifacts to be a folder, or the problem "
+                    "with the demonstrations of now and no comparisons"
+                )
+            self.original = self._study.user_attrs.get(PROBLEM, self.original)
             return
-        arrays = read_arrays(_file(folder, self.version), "the evidence of a study")
+        arrays = read_arrays(evidence_file(folder, self.version), "the evidence of a study")
         if self.original == stored["fingerprint"]:
             self.original = self._study.user_attrs.get(PROBLEM, self.original)
         else:
@@ -278,7 +291,3 @@ def _numbers(which: ArrayLike, count: int) -> Any:
             f"{count - 1}"
         )
     return chosen
-
-
-def _file(folder: Path, version: int) -> Path:
-    return folder / f"evidence-{version}.npz"

@@ -40,8 +40,8 @@ def explore(
 ) -> RewardSet:
     """Search for the rewards that explain the demonstrations, and return all that do.
 
-    A search in memory that is interrupted is written to a database, which a warning names: with it
-    as `storage`, the next one goes on from there.
+    A search in memory that is interrupted, or ended by an error, is written to a database, which a
+    warning names: with it as `storage`, the next one goes on from there.
 
     Args:
         problem: What to explain.
@@ -83,12 +83,13 @@ def explore(
             timeout=timeout,
             retries=retries,
         )
-    except KeyboardInterrupt:
-        if storage is None and study.trials:
+    except BaseException:
+        # Whatever ended it, an error included: evaluations are expensive.
+        if storage is None and any(trial.value is not None for trial in study.trials):
             kept = keep_interrupted(study)
             warnings.warn(
-                f"interrupted after {len(study.trials)} evaluations; they are in {kept}: pass that "
-                "as storage to go on",
+                f"the search ended after {len(study.trials)} evaluations; they are in {kept}: pass "
+                "that as storage to go on",
                 BoirlWarning,
                 stacklevel=2,
             )

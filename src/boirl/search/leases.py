@@ -9,6 +9,7 @@ one theta after all, because one was stopped and came back, the first to report 
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import threading
@@ -62,9 +63,22 @@ class Lease:
         """That of a trial; None where it has none, as if it was made by Optuna alone."""
         stored = trial.user_attrs.get(LEASE)
         try:
-            return None if stored is None else cls(**stored)
+            lease = None if stored is None else cls(**stored)
         except TypeError:
             return None
+        return lease if lease is None or lease._is_whole else None
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether every part is what it should be; a database may be damaged."""
+        texts = (self.owner, self.name, self.place, self.started)
+        return (
+            all(isinstance(one, str) for one in texts)
+            and isinstance(self.pid, int)
+            and isinstance(self.deaths, int)
+            and isinstance(self.deadline, int | float)
+            and math.isfinite(self.deadline)
+        )
 
     def record(self) -> dict[str, Any]:
         """As it is stored."""
@@ -150,12 +164,22 @@ class Leases:
         """Owners that vanished while they evaluated a theta that is leased now."""
         return self._held[trial_id].deaths
 
-    def give_back(self, trial_id: int) -> None:
-        """Let anybody take up an evaluation at once; it is not to count as a death."""
+    @property
+    def held(self) -> tuple[int, ...]:
+        """Ids of the trials whose leases are renewed."""
+        with self._lock:
+            return tuple(self._held)
+
+    def give_back(self, trial_id: int, died: bool = False) -> None:
+        """Let anybody take up an evaluation at once.
+
+        Args:
+            trial_id: Of the evaluation.
+            died: Whether its process died, so that it may be the reason.
+        """
         lease = self.drop(trial_id)
         if lease is not None:
-            released = replace(lease, deadline=0.0)
-            self._database.replace(trial_id, LEASE, lease.record(), released.record())
+            self._store(trial_id, replace(lease, deadline=0.0, deaths=lease.deaths + died))
 
     def drop(self, trial_id: int) -> Lease | None:
         """Renew the lease of an evaluation no longer."""
@@ -170,16 +194,23 @@ class Leases:
             return
         deadline = self._database.now() + self.seconds
         for trial_id, lease in held.items():
-            renewed = replace(lease, deadline=deadline)
+            # The lock is not held meanwhile: a database may take minutes to answer.
+            if self._store(trial_id, replace(lease, deadline=deadline)):
+                continue
+            # Somebody took it over, or it has been reported or given back.
             with self._lock:
-                if trial_id not in self._held:
-                    continue
-                kept = self._database.replace(trial_id, LEASE, lease.record(), renewed.record())
-                if kept:
-                    self._held[trial_id] = renewed
-                else:
-                    # Somebody took it over, or it has been reported.
+                if self._held.get(trial_id) is lease:
                     del self._held[trial_id]
+
+    def _store(self, trial_id: int, lease: Lease) -> bool:
+        """Write a lease of this owner; False where it is no longer its, or was given back."""
+
+        def changed(stored: Any) -> dict[str, Any] | None:
+            is_own = isinstance(stored, dict) and stored.get("owner") == self.owner
+            was_given_back = is_own and stored.get("deadline") == 0.0
+            return lease.record() if is_own and not was_given_back else None
+
+        return self._database.change(trial_id, LEASE, changed)
 
     def __del__(self) -> None:
         self._stop.set()

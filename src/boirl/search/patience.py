@@ -23,6 +23,10 @@ between transactions, and too many connections."""
 CREATION_PATIENCE = 30.0
 """Seconds in which the tables of a new database appear, while several processes create them."""
 
+CREATION_ATTEMPTS = 10
+"""Attempts after another process has created some of them: on a machine that is busy, a single one
+may take longer than that."""
+
 T = TypeVar("T")
 
 
@@ -31,6 +35,7 @@ def keep_trying(
     passes: Callable[[BaseException], bool],
     patience: float | None = None,
     announce: bool = True,
+    attempts: int = 1,
 ) -> T:
     """What an operation returns once it no longer raises an error that passes.
 
@@ -39,6 +44,7 @@ def keep_trying(
         passes: Whether an error is worth waiting for.
         patience: Seconds to go on for, `PATIENCE` by default; afterwards the error is raised.
         announce: Whether to warn when the first wait begins.
+        attempts: How many there are at least, however long they take.
     """
     deadline = time.monotonic() + (PATIENCE if patience is None else patience)
     pause = FIRST_WAIT
@@ -46,7 +52,9 @@ def keep_trying(
         try:
             return operation()
         except Exception as error:
-            if not passes(error) or time.monotonic() + pause > deadline:
+            attempts -= 1
+            is_late = attempts <= 0 and time.monotonic() + pause > deadline
+            if is_late or not passes(error):
                 raise
             if announce:
                 warnings.warn(
@@ -88,6 +96,12 @@ def is_creation_race(error: BaseException) -> bool:
     return any(isinstance(cause, IntegrityError) for cause in found) or any(
         words in str(cause) for cause in found for words in ("already exists", "is locked")
     )
+
+
+def is_created_meanwhile(error: BaseException) -> bool:
+    """Whether another process has just created what was to be created."""
+    is_locked = any("is locked" in str(cause) for cause in causes(error))
+    return is_creation_race(error) and not is_locked
 
 
 def causes(error: BaseException | None) -> Iterator[BaseException]:

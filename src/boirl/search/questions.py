@@ -75,6 +75,14 @@ class Questions:
 
         Of processes that ask at the same time for the last one, one gets it.
         """
+        try:
+            return self._ask_within(evaluations)
+        except BaseException:
+            # An interrupt may come between two lines: nothing is kept that nobody works on.
+            self._give_back_unasked()
+            raise
+
+    def _ask_within(self, evaluations: float) -> Question | None:
         trials = self._database.trials()
         trial = self._take_over_one_of(trials)
         if trial is None:
@@ -114,12 +122,30 @@ class Questions:
         self.leases.drop(trial_id)
         del self._asked[question.number]
 
-    def give_back(self, number: int) -> None:
-        """Let the next ask, here or elsewhere, take up a question that is not answered."""
+    def give_back(self, number: int, died: bool = False) -> None:
+        """Let the next ask, here or elsewhere, take up a question that is not answered.
+
+        Args:
+            number: Of the question.
+            died: Whether the process that evaluated it died.
+        """
         trial_id = self._asked.pop(number, None)
         if trial_id is not None:
             with suppress(StorageError):
+                self.leases.give_back(trial_id, died)
+
+    def _give_back_unasked(self) -> None:
+        for trial_id in set(self.leases.held) - set(self._asked.values()):
+            with suppress(StorageError):
                 self.leases.give_back(trial_id)
+
+    def unanswered(self) -> list[Question]:
+        """Those that this study asked for and was not told of."""
+        return [
+            Question(trial.number, tuple(theta_of(trial, self._box).tolist()))
+            for trial in self._database.trials((TrialState.RUNNING,))
+            if trial.number in self._asked and len(trial.params) == self._box.dimension
+        ]
 
     def foreign_leases(self) -> dict[int, Lease]:
         """Of evaluations of other machines, where only time tells whether they are still there."""

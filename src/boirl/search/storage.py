@@ -15,7 +15,13 @@ from optuna.samplers import BaseSampler
 
 from boirl.errors import InvalidInputError, StorageError
 from boirl.search.passwords import hide_password, tells_password, without_password
-from boirl.search.patience import CREATION_PATIENCE, is_creation_race, keep_trying
+from boirl.search.patience import (
+    CREATION_ATTEMPTS,
+    CREATION_PATIENCE,
+    is_created_meanwhile,
+    is_creation_race,
+    keep_trying,
+)
 
 ADVICE = {
     "full": "Free some space on its disk",
@@ -80,16 +86,21 @@ def open_study(storage: str | None, name: str, sampler: BaseSampler | None = Non
         folder = Path(storage.removeprefix("sqlite:///")).resolve().parent
         if not folder.is_dir():
             raise InvalidInputError(f"the folder {str(folder)!r} of the storage does not exist")
+
+    def create() -> optuna.Study:
+        return optuna.create_study(
+            storage=_connect(storage), study_name=name, sampler=sampler, load_if_exists=True
+        )
+
     verbosity = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
         return keep_trying(
-            lambda: optuna.create_study(
-                storage=_connect(storage), study_name=name, sampler=sampler, load_if_exists=True
-            ),
-            is_creation_race,
-            CREATION_PATIENCE,
+            lambda: keep_trying(create, is_creation_race, CREATION_PATIENCE, announce=False),
+            is_created_meanwhile,
+            patience=0.0,
             announce=False,
+            attempts=CREATION_ATTEMPTS,
         )
     except ValueError as error:
         raise InvalidInputError(

@@ -226,12 +226,10 @@ class Study(ChangingEvidence):
         if retries < 0:
             raise InvalidInputError(f"retries is {retries}; expected 0 or more")
         crew = make_workers(self.problem, executor, workers, timeout)
-        with (
-            remembered_interrupts() as raise_if_interrupted,
-            SearchProgress(evaluations, enabled=progress) as bar,
-        ):
-            Driver(self, crew, evaluations, retries, bar).run(raise_if_interrupted)
-        return self.result()
+        with remembered_interrupts() as raise_if_interrupted:
+            with SearchProgress(evaluations, enabled=progress) as bar:
+                Driver(self, crew, evaluations, retries, bar).run(raise_if_interrupted)
+            return self.result()
 
     def result(self) -> RewardSet:
         """What is known so far."""
