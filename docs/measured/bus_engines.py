@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from measured.blocks import block, load, markdown_table, prose
 
 NATS = float(np.log(20.0))
@@ -25,9 +26,9 @@ def likelihoods() -> list[str]:
     far, myopic = load("bus-engines")
     difference = far["log_likelihood"] - myopic["log_likelihood"]
     return prose(
-        f"""The two log-likelihoods differ by {difference:.1f}; twice that is {2 * difference:.1f}. A
-        likelihood-ratio test of one parameter, the discount, asks for 3.84 at 95 %. (Other discounts
-        were not tried.)"""
+        f"""The two log-likelihoods differ by {difference:.1f}; twice that is {2 * difference:.1f}.
+        A likelihood-ratio test of one parameter, the discount, asks for 3.84 at 95 %. (Other
+        discounts were not tried.)"""
     )
 
 
@@ -64,14 +65,14 @@ def words() -> list[str]:
     return [
         *prose(
             f"""The two differ most at {MILES * last:,} miles: the far-sighted manager replaces
-            {probabilities[0]:.0%} of engines a month, the myopic one {probabilities[1]:.0%}. More of the
-            same records takes {months(now)} bus-months (group 4 has 4,329), engines that were run at
-            {MILES * last:,} miles {months(now, "months_needed_in_best_bin")}, and a price that is
-            halved {months(half)}: a far-sighted manager would then replace
+            {probabilities[0]:.0%} of engines a month, the myopic one {probabilities[1]:.0%}. More
+            of the same records takes {months(now)} bus-months (group 4 has 4,329), engines that
+            were run at {MILES * last:,} miles {months(now, "months_needed_in_best_bin")}, and a
+            price that is halved {months(half)}: a far-sighted manager would then replace
             {half[0]["replacements_per_year"]:.2f} engines per bus and year, a myopic one
             {half[1]["replacements_per_year"]:.2f}. Without refitting the rival,
-            {far["months_needed_without_refit"]:,.0f} months would seem to be enough for the first line
-            if the manager is far-sighted."""
+            {far["months_needed_without_refit"]:,.0f} months would seem to be enough for the first
+            line if the manager is far-sighted."""
         )
     ]
 
@@ -97,8 +98,8 @@ def intervals() -> list[str]:
         )
     off = [
         f"- {one['story']}, {one['box']} box, seed {one['seed']}: widths "
-        f"{one['width_ratios'][0]:.2f} and {one['width_ratios'][1]:.2f} of the exact ones, centres off by "
-        f"{one['centre_offsets'][0]:.2f} and {one['centre_offsets'][1]:.2f} widths; reports "
+        f"{one['width_ratios'][0]:.2f} and {one['width_ratios'][1]:.2f} of the exact ones, "
+        f"centres off by {one['centre_offsets'][0]:.2f} and {one['centre_offsets'][1]:.2f} widths; reports "
         f"{', '.join(one['health']) or 'nothing'}"
         for one in searches
         if not one["close"]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from boirl.experiments import EXPERIMENTS
 from measured.blocks import block, exists, load, markdown_table
 from measured.commands import COMMANDS
-
-from boirl.experiments import EXPERIMENTS
 
 
 @block("source")

@@ -64,9 +64,9 @@ def share() -> list[str]:
     uniform, markov, six = held_out("uniform"), held_out("markov"), held_out("six", 0.97)
     closed = (uniform - six) / (uniform - markov)
     return prose(
-        f"""At gamma 0.97, six parameters close {closed:.0%} of the distance between uniform choice and
-        the Markov chain, which has 378 shares of turns; {six - markov:.2f} bits are left. A network on
-        the nodes (`deep-maxent`, 300 steps, its defaults), which may pay for each of them, leaves
-        {held_out("deep-maxent map", 0.97) - markov:.2f}; on the same six features it leaves
-        {held_out("deep-maxent", 0.97) - markov:.2f}."""
+        f"""At gamma 0.97, six parameters close {closed:.0%} of the distance between uniform choice
+        and the Markov chain, which has 378 shares of turns; {six - markov:.2f} bits are left. A
+        network on the nodes (`deep-maxent`, 300 steps, its defaults), which may pay for each of
+        them, leaves {held_out("deep-maxent map", 0.97) - markov:.2f}; on the same six features it
+        leaves {held_out("deep-maxent", 0.97) - markov:.2f}."""
     )

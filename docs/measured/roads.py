@@ -14,9 +14,9 @@ def town_estimates() -> list[str]:
     words = prose(
         f"""Five weights in {last["towns"]} generated towns of {last["links"][0]} to
         {last["links"][1]} links, each with {last["trips"]:,} trips to 20 destinations that a known
-        truth draws; u-turns are held at -4. {last["converged"]} of {last["towns"]} fits converged. A
-        fit takes {last["seconds_median"]:.2f} s (median; at most {last["seconds_worst"]:.2f} s on a
-        machine with other work), {last["cpu_seconds_median"]:.2f} s of one core, standard errors
+        truth draws; u-turns are held at -4. {last["converged"]} of {last["towns"]} fits converged.
+        A fit takes {last["seconds_median"]:.2f} s (median; at most {last["seconds_worst"]:.2f} s on
+        a machine with other work), {last["cpu_seconds_median"]:.2f} s of one core, standard errors
         included."""
     )
     return [
@@ -146,8 +146,8 @@ def trips() -> list[str]:
         ]
     )
     about = prose(
-        f"""**{every[0]["trips"]:,} trips**, {every[0]["evaluations"]} evaluations. What a search knows,
-        from the posterior over rewards, beside maximum likelihood (log-likelihood
+        f"""**{every[0]["trips"]:,} trips**, {every[0]["evaluations"]} evaluations. What a search
+        knows, from the posterior over rewards, beside maximum likelihood (log-likelihood
         {every[0]["classical"]["log_likelihood"]:.2f}):"""
     )
     return [*words, "", *about, "", *table]
