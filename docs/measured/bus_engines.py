@@ -99,8 +99,8 @@ def intervals() -> list[str]:
     off = [
         f"- {one['story']}, {one['box']} box, seed {one['seed']}: widths "
         f"{one['width_ratios'][0]:.2f} and {one['width_ratios'][1]:.2f} of the exact ones, "
-        f"centres off by {one['centre_offsets'][0]:.2f} and {one['centre_offsets'][1]:.2f} widths; reports "
-        f"{', '.join(one['health']) or 'nothing'}"
+        f"centres off by {one['centre_offsets'][0]:.2f} and {one['centre_offsets'][1]:.2f} widths; "
+        f"reports {', '.join(one['health']) or 'nothing'}"
         for one in searches
         if not one["close"]
     ]

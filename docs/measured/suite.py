@@ -47,4 +47,5 @@ def words() -> list[str]:
         {search["coverage_box_worst"]:.0%} (with few evaluations {few["coverage_box_worst"]:.0%}),
         and of those in the posterior {search["coverage_posterior_worst"]:.0%}
         ({few["coverage_posterior_worst"]:.0%}). Where the predicted NLL far from evaluations
-    matters to you, evaluate there.""" )
+        matters to you, evaluate there."""
+    )
