@@ -69,7 +69,7 @@ release: $(COMPLETE)
 	$(BIN)/python scripts/check_release.py --out dist $(if $(TORCH_INDEX),--torch-index $(TORCH_INDEX))
 
 oldest newest: $(COMPLETE)
-	$(BIN)/python scripts/check_versions.py $@ $(if $(TORCH_INDEX),--torch-index $(TORCH_INDEX))
+	$(BIN)/python scripts/check_versions.py $@ $(if $(TORCH_INDEX),--torch-index $(TORCH_INDEX)) $(if $(TORCH),--torch $(TORCH))
 
 format: $(COMPLETE)
 	$(BIN)/ruff check --fix .

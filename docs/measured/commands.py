@@ -5,7 +5,7 @@ from __future__ import annotations
 EXPERIMENT = "boirl experiment {name} {options}--out FOLDER"
 
 OPTIONS = {
-    "baselines": "--problem gridworld --problem 'borlange narrow' --seeds 0-9",
+    "baselines": "--problem gridworld --seeds 0-9",
     "birl-posterior": "--seeds 0-9",
     "borlange-search": "--seeds 0-4",
     "borlange-set": "--seeds 0-9",

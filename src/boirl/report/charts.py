@@ -276,7 +276,11 @@ def _symlog() -> Any:
 
 def _ticks() -> Any:
     return alt.Axis(
-        values=list(TICKS), format="~s", gridColor="#eee", labelOverlap="greedy", labelSeparation=6
+        values=list(TICKS),
+        labelExpr="datum.value < 1000 ? datum.value : datum.value / 1000 + 'k'",
+        labelOverlap="greedy",
+        labelSeparation=6,
+        gridColor="#eee",
     )
 
 
