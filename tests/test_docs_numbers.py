@@ -65,15 +65,27 @@ def test_a_block_that_nobody_wrote_is_named():
         blocks.fill("<!-- numbers: nothing at all -->\n<!-- end of numbers -->")
 
 
+def seeds_in(content):
+    """The seeds that a result file names, at any depth."""
+    if isinstance(content, dict):
+        own = {content["seed"]} if "seed" in content else set()
+        own |= {int(seed) for seed in content.get("held_out_by_seed", ())}
+        return own.union(*(seeds_in(value) for value in content.values()))
+    return set().union(*(seeds_in(one) for one in content)) if isinstance(content, list) else set()
+
+
 @pytest.mark.parametrize("name", RESULTS)
 def test_every_result_file_has_its_command(name):
     assert name in commands.COMMANDS, "add the command to docs/measured/commands.py"
     command = commands.COMMANDS[name]
     rows = json.loads((blocks.RESULTS / f"{name}.json").read_text())
-    seeds = re.search(r"--seeds (\S+)", command)
-    trials = {row["trials"] for row in rows if "trials" in row} if isinstance(rows, list) else set()
-    if seeds and trials:
-        assert len(parse_seeds(seeds[1])) in trials, f"{command}: the file has {trials} trials"
+    given = re.search(r"--seeds (\S+)", command)
+    if given is None:
+        return
+    seeds = parse_seeds(given[1])
+    trials = {row["trials"] for row in rows if "trials" in row}
+    assert not trials or len(seeds) in trials, f"{command}: the file has {trials} trials"
+    assert seeds_in(rows) in (set(), set(seeds)), f"{command}: the file has other seeds"
 
 
 def test_examples_that_are_shown_are_those_that_can_be_run_again():
