@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 INSTALLED := .venv/.installed
 COMPLETE := .venv/.complete
 
-.PHONY: help docs docs-test docs-pictures browser release oldest newest demo test lint format bench bench-learning experiments roads cases learning set rivals reproduction clean
+.PHONY: help docs docs-test docs-pictures docs-numbers docs-printed browser release oldest newest demo test lint format bench bench-learning experiments roads cases learning set rivals reproduction clean
 
 help:
 	@echo "make demo         search on Gridworld; a table, and pictures in demo/"
@@ -24,6 +24,8 @@ help:
 	@echo "make oldest       tests with the oldest versions of dependencies (make newest: the newest)"
 	@echo "make docs         the documentation site, into docs/_build/html/"
 	@echo "make docs-test    run the code of the documentation (a few minutes)"
+	@echo "make docs-numbers write the numbers of README and documentation from docs/results"
+	@echo "make docs-printed run the examples whose output is shown, into docs/results (ten minutes)"
 	@echo "make browser      install Chromium (Debian), in which the tests open the report"
 	@echo "make bench        time and its split, into results/bench/"
 	@echo "make experiments  the comparison on Gridworld, into results/ (fifteen minutes)"
@@ -67,7 +69,7 @@ release: $(COMPLETE)
 	$(BIN)/python scripts/check_release.py --out dist $(if $(TORCH_INDEX),--torch-index $(TORCH_INDEX))
 
 oldest newest: $(COMPLETE)
-	$(BIN)/python scripts/check_versions.py $@ $(if $(TORCH_INDEX),--torch-index $(TORCH_INDEX))
+	$(BIN)/python scripts/check_versions.py $@ $(if $(TORCH_INDEX),--torch-index $(TORCH_INDEX)) $(if $(TORCH),--torch $(TORCH))
 
 format: $(COMPLETE)
 	$(BIN)/ruff check --fix .
@@ -78,6 +80,12 @@ docs: $(COMPLETE)
 
 docs-test: $(COMPLETE)
 	$(BIN)/python -m pytest -q docs
+
+docs-numbers: $(COMPLETE)
+	$(BIN)/python docs/make_numbers.py
+
+docs-printed: $(COMPLETE)
+	$(BIN)/python docs/print_examples.py $(if $(DATA),--borlange $(DATA)) $(if $(BUS),--buses $(dir $(BUS))) $(if $(LABYRINTH),--labyrinth $(LABYRINTH))
 
 docs-pictures: $(COMPLETE)
 	$(BIN)/python docs/make_pictures.py

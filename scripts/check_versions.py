@@ -5,7 +5,8 @@
 
 Installs into a clean environment, runs the demo and the tests that are named (by default those of
 the parts that call the dependencies most), and prints the versions. Without `--torch-index` pip
-takes a build of torch with CUDA, which is several GB.
+takes a build of torch with CUDA, which is several GB. `--torch VERSION` takes that version in place
+of the oldest or newest, where others cannot be had; say so where you quote the outcome.
 """
 
 from __future__ import annotations
@@ -40,15 +41,22 @@ TESTS = (
 LOWER = re.compile(r"^([\w.-]+)>=([\w.]+)")
 
 
-def requirements(which: str) -> list[str]:
-    """The dependencies of the package, each at its lower bound or without one."""
+def requirements(which: str, torch: str | None = None) -> list[str]:
+    """The dependencies of the package, each at its lower bound or without one.
+
+    Args:
+        which: "oldest" or "newest".
+        torch: A version of torch to take in place of that.
+    """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     chosen = []
     for line in project["dependencies"]:
         found = LOWER.match(line)
         if found is None:
             raise SystemExit(f"{line!r} has no lower bound in pyproject.toml; give it one")
-        chosen.append(f"{found[1]}=={found[2]}" if which == "oldest" else found[1])
+        version = torch if found[1] == "torch" and torch else found[2]
+        bare = which == "newest" and version == found[2]
+        chosen.append(found[1] if bare else f"{found[1]}=={version}")
     return chosen
 
 
@@ -57,6 +65,7 @@ def main() -> None:
     parser.add_argument("which", choices=("oldest", "newest"))
     parser.add_argument("--python", default=sys.executable, help="interpreter to install into")
     parser.add_argument("--torch-index", help="address that torch is installed from")
+    parser.add_argument("--torch", help="version of torch, in place of the oldest or newest")
     parser.add_argument("--folder", type=Path, help="keep the environment here")
     parser.add_argument("--demo-only", action="store_true", help="leave the tests out")
     parser.add_argument("--tests", nargs="*", default=TESTS, help="tests to run")
@@ -64,7 +73,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or Path(temporary) / "environment"
         environment = CleanEnvironment(folder, given.python)
-        wanted = requirements(given.which)
+        wanted = requirements(given.which, given.torch)
         if given.torch_index:
             torch = next(one for one in wanted if one.startswith("torch"))
             environment.install("--index-url", given.torch_index, torch)

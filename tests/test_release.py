@@ -31,6 +31,10 @@ def test_every_dependency_has_a_lower_bound_that_can_be_tested(scripts):
     assert len(oldest) == len(newest) == len(PROJECT["dependencies"])
     assert all(re.fullmatch(r"[\w-]+==[\d.]+", one) for one in oldest)
     assert all(re.fullmatch(r"[\w-]+", one) for one in newest)
+    for which in ("oldest", "newest"):
+        held = chosen(which, torch="2.13.0")
+        assert held[0] == "torch==2.13.0"
+        assert held[1:] == chosen(which)[1:]
 
 
 def test_named_tests_exist(scripts):

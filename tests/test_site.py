@@ -7,6 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
+import typer.main
+
+from boirl.cli import app
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -57,6 +60,12 @@ def test_links_lead_somewhere(page: Path) -> None:
         if not target.exists() or (anchor and anchor not in anchors(target)):
             broken.append(link)
     assert broken == []
+
+
+def test_every_command_is_on_the_page_of_commands() -> None:
+    page = (DOCS / "command_line.md").read_text()
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    assert [name for name in commands if f"`boirl {name}" not in page] == []
 
 
 def test_every_page_is_on_the_site() -> None:

@@ -22,3 +22,11 @@ def test_rewards_are_named_where_names_fit():
     assert named(("a", "b"), [1.0, -0.25]) == "a 1, b -0.25"
     assert named(("a", "b"), [1.0, 2.0, 3.0]) == "learned network"
     assert in_words(1234.5678) == "1235"
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(406.3, "410"), (30812.0, "31,000"), (0.0196, "0.02"), (7.26, "7.3"), (99.7, "100")],
+)
+def test_numbers_in_sentences_have_no_exponents(value, words):
+    assert in_words(value, 2) == words

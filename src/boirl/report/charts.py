@@ -33,7 +33,7 @@ LEVELS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 LEVEL_COLOURS = (
     "#fde725", "#b8de29", "#56c667", "#21908d", "#2e6f8e", "#3d4d8a", "#482475", "#2a0a3a",
 )  # fmt: skip
-TICKS = (0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10000)
+TICKS = (0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10000, 100000)
 ABOVE = "NLL above the best, in tolerances"
 PAIRS_WIDTH, LARGEST_PANEL = 660, 210
 """Of the pairs plot, and of one of its panels, in pixels."""
@@ -275,7 +275,13 @@ def _symlog() -> Any:
 
 
 def _ticks() -> Any:
-    return alt.Axis(values=list(TICKS), format="~g", gridColor="#eee")
+    return alt.Axis(
+        values=list(TICKS),
+        labelExpr="datum.value < 1000 ? datum.value : datum.value / 1000 + 'k'",
+        labelOverlap="greedy",
+        labelSeparation=6,
+        gridColor="#eee",
+    )
 
 
 def _finish(chart: Any, width: int, height: int) -> Spec:

@@ -39,7 +39,7 @@ def _text(answer: Answer) -> dict[str, Any]:
         ],
         "figures": [
             ("best NLL", in_words(result.best_nll)),
-            ("not rejected up to", in_words(result.best_nll + answer.tolerance)),
+            ("tolerance of the test", in_words(answer.tolerance)),
             ("rewards not rejected", f"{kept} of {len(result)}"),
             ("behaviours not rejected", f"{plausible} of {len(answer.groups)}"),
             *([("failed evaluations", str(failed))] if failed else []),
@@ -199,8 +199,8 @@ def _next_reward(answer: Answer) -> dict[str, str] | None:
     excess = answer.excess(np.array([found.mean, found.mean + found.sd]))
     return {
         "theta": named(answer.result.names, found.theta),
-        "nll": f"{in_words(found.mean)} ± {found.sd:.2g}",
-        "excess": f"{max(0.0, float(excess[0])):.2g}",
+        "nll": f"{in_words(found.mean)} ± {in_words(found.sd, 2)}",
+        "excess": in_words(max(0.0, float(excess[0])), 2),
         "option": ",".join(f"{value:.6g}" for value in found.theta),
     }
 

@@ -27,9 +27,12 @@ def short_number(value: float, digits: int = DIGITS) -> float | int | None:
     return int(rounded) if rounded == int(rounded) else rounded
 
 
-def in_words(value: float) -> str:
-    """A number in a sentence or a table."""
-    return f"{value:.4g}"
+def in_words(value: float, digits: int = DIGITS) -> str:
+    """A number in a sentence or a table; without an exponent where it is readable without one."""
+    rounded = float(f"{value:.{digits}g}")
+    if 10 ** (digits - 1) <= abs(rounded) < 1e9:
+        return f"{rounded:,.0f}" if abs(rounded) >= 1e4 else f"{rounded:.0f}"
+    return f"{value:.{digits}g}"
 
 
 def named(names: tuple[str, ...], theta: ArrayLike) -> str:

@@ -1,0 +1,51 @@
+"""Numbers of `docs/suite.md`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from measured.blocks import block, load, markdown_table, prose, row_of
+
+
+def _pair(row: dict[str, Any], name: str, form: str) -> str:
+    mean, worst = row[f"{name}_mean"], row[f"{name}_worst"]
+    return "" if mean is None else f"{mean:{form}} ({worst:{form}})"
+
+
+@block("suite table")
+def table() -> list[str]:
+    return markdown_table(
+        [
+            {
+                "method": f"`{row['method']}`",
+                "problems": str(row["problems"] - row["errors"]),
+                "evaluations": f"{row['used_mean']:.0f}",
+                "within 0.1": f"{row['within_tenth']:.0%}",
+                "within 1": f"{row['within_one']:.0%}",
+                "worst": f"{row['tolerances_worst']:.2f}",
+                "TV above noise (worst)": _pair(row, "excess", ".3f"),
+                "in 95 % intervals, box (worst)": _pair(row, "coverage_box", ".0%"),
+                "posterior (worst)": _pair(row, "coverage_posterior", ".0%"),
+                "excluding, of these unwarned": f"{row['excluding']}, {row['excluding_unwarned']}",
+            }
+            for row in load("suite")
+        ]
+    )
+
+
+@block("suite words")
+def words() -> list[str]:
+    search, few = (row_of("suite", method=name) for name in ("search", "search-few"))
+    return prose(
+        f"""At worst, the best reward of `search` is {search["tolerances_worst"]:.2f}
+        likelihood-ratio tolerances above the optimum, that of `search-few`
+        {few["tolerances_worst"]:.2f}: at 1 the data would begin to reject it. Their posteriors are
+        no worse than that of PyVBMC, which has no gradients and no projection to go by, in
+        {search["no_worse_than_pyvbmc"]:.0%} and {few["no_worse_than_pyvbmc"]:.0%} of the problems.
+        What is not good enough: intervals of the NLL. On average they hold
+        {search["coverage_box_mean"]:.0%} of the NLLs all over the box, in the worst problem
+        {search["coverage_box_worst"]:.0%} (with few evaluations {few["coverage_box_worst"]:.0%}),
+        and of those in the posterior {search["coverage_posterior_worst"]:.0%}
+        ({few["coverage_posterior_worst"]:.0%}). Where the predicted NLL far from evaluations
+        matters to you, evaluate there."""
+    )
