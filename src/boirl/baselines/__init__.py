@@ -12,7 +12,9 @@ from typing import Any
 from boirl.baselines.airl import AIRL
 from boirl.baselines.base import Baseline, Callback
 from boirl.baselines.birl import BIRL
+from boirl.baselines.cr_irl import CRIRL
 from boirl.baselines.deep_maxent import DeepMaxEnt
+from boirl.baselines.gail import GAIL
 from boirl.baselines.gcl import GCL
 from boirl.baselines.gp_irl import GPIRL
 from boirl.baselines.maxent import MaxEnt
@@ -31,9 +33,11 @@ _KINDS: tuple[type[Baseline], ...] = (
     MaxEnt,
     DeepMaxEnt,
     GPIRL,
+    CRIRL,
     BIRL,
     GCL,
     AIRL,
+    GAIL,
 )
 for _kind in _KINDS:
     BASELINES.register(_kind.name, _kind)

@@ -30,6 +30,7 @@ from boirl.experiments import (
     reward_set,
     shaping,
     suite,
+    taxi_learning,
     town_estimates,
     worst_case,
 )
@@ -53,6 +54,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "bus-engines": bus_engines.EXPERIMENT,
     "labyrinth": labyrinth.EXPERIMENT,
     "objectworld": objectworld.EXPERIMENT,
+    "taxi-learning": taxi_learning.EXPERIMENT,
     "questions": questions.EXPERIMENT,
     "rescoring": rescoring.EXPERIMENT,
     "constraints": constrained.EXPERIMENT,
