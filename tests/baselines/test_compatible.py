@@ -88,8 +88,9 @@ def test_what_nobody_did_pays_least(random_problem):
     assert np.ptp(table) == pytest.approx(1.0)
 
 
-def test_a_policy_that_is_free_everywhere_has_no_compatible_reward(problem):
+def test_a_policy_that_is_free_everywhere_has_no_compatible_reward(random_problem):
     """Only functions of states are left, which advantages have none of."""
+    problem = random_problem(1, count=30, gamma=1.0)
     shown = problem.demonstrations
     clone = fit_clone(np.eye(4), shown, 3, ridge=1e-12)
     assert compatible_rewards(problem.mdp, shown, clone, False, 1e-2, 0.1) is None

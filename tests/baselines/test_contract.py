@@ -8,6 +8,7 @@ from tests.contracts.baseline_contract import BaselineContract
 CASES = {
     "random": ("random", {}),
     "tpe": ("tpe", {}),
+    "subspaces": ("subspaces", {"dimension": 2, "round_size": 4}),
     "maxent": ("maxent", {}),
     "deep-maxent": ("deep-maxent", {}),
     "gp-irl": ("gp-irl", {"steps": 8}),

@@ -55,7 +55,7 @@ def test_failures_are_survived(random_problem, monkeypatch):
     assert run.failures == ("no values",) * 2
 
 
-def test_problems_it_does_not_apply_to_are_refused_in_one_line(random_problem):
+def test_problems_it_does_not_apply_to_are_refused_in_one_line(random_problem, monkeypatch):
     class Learned:
         is_model_free, name = True, "maze"
 
@@ -66,9 +66,13 @@ def test_problems_it_does_not_apply_to_are_refused_in_one_line(random_problem):
     timed = TabularProblem(problem.mdp, problem.reward, problem.demonstrations, solver)
     with pytest.raises(InvalidInputError, match="depend on the steps left"):
         baselines.get("cr-irl").run(timed, 1)
+    monkeypatch.setattr("boirl.baselines.cr_irl.MAX_PAIRS", 3)
+    with pytest.raises(InvalidInputError, match=r"state-actions.* at most 3: give it fewer"):
+        baselines.get("cr-irl").run(problem, 1)
+    monkeypatch.undo()
     free = baselines.get("cr-irl", n_features=50, tolerance=1e-2, ridge=1e-12)
     with pytest.raises(InvalidInputError, match=r"nothing but functions of states.*lower n_feat"):
-        free.run(random_problem(1, count=30), 1)
+        free.run(random_problem(1, count=30, gamma=1.0), 1)
 
 
 @pytest.mark.parametrize(

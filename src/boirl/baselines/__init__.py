@@ -20,6 +20,7 @@ from boirl.baselines.gp_irl import GPIRL
 from boirl.baselines.maxent import MaxEnt
 from boirl.baselines.random_search import RandomSearch
 from boirl.baselines.run import BaselineRun
+from boirl.baselines.subspaces import Subspaces
 from boirl.baselines.tpe import TPE
 from boirl.errors import InvalidInputError
 from boirl.registry import Registry
@@ -30,6 +31,7 @@ BASELINES: Registry[type[Baseline]] = Registry("baseline", "boirl.baselines")
 _KINDS: tuple[type[Baseline], ...] = (
     RandomSearch,
     TPE,
+    Subspaces,
     MaxEnt,
     DeepMaxEnt,
     GPIRL,

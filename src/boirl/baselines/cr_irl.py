@@ -28,6 +28,9 @@ from boirl.threads import single_thread
 from boirl.types import FloatArray, Report
 
 DRAW_STREAM = 41
+MAX_PAIRS = 1500
+"""Demonstrated state-actions that are decomposed within a minute."""
+
 LOG_SCALES = (-1.0, 3.0)
 """Powers of ten between which the range of a reward is sought."""
 
@@ -93,6 +96,14 @@ class CRIRL(Baseline):
                 "not have; use gail, gcl or airl"
             )
         check_stationary(problem, self.name)
+        shown = problem.demonstrations
+        pairs = len(np.unique(shown.states * problem.mdp.n_actions + shown.actions))
+        if pairs > MAX_PAIRS:
+            raise InvalidInputError(
+                f"cr-irl decomposes a matrix of demonstrated state-actions, and those of problem "
+                f"{problem.name!r} are {pairs}; expected at most {MAX_PAIRS}: give it fewer "
+                "demonstrations, or use maxent"
+            )
 
     def policy_features(self, problem: TabularProblem) -> FloatArray:
         """What the cloned policy sees of states, `S x k`."""
