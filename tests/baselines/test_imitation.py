@@ -12,7 +12,7 @@ from boirl.problem.likelihood import negative_log_likelihood
 def build(request, random_problem):
     if request.param == "tables":
         problem = random_problem(0)
-        return problem, lambda seed: TableImitator(problem, seed, steps=2, hidden=(4,))
+        return problem, lambda seed: TableImitator(problem, steps=2)
     pytest.importorskip("gymnasium", reason="the maze needs the extra boirl[rl]")
     from tests.baselines.small_maze import small_maze
 

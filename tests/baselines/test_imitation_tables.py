@@ -6,7 +6,7 @@ from boirl.baselines.imitation_tables import TableImitator
 
 
 def test_one_step_gives_likelier_actions_more(gridworld):
-    imitator = TableImitator(gridworld, 0, steps=5, hidden=(1,))
+    imitator = TableImitator(gridworld, steps=5)
     before = imitator.policy()
     advantages = imitator._advantages(before)
     np.testing.assert_allclose((before.probabilities * advantages).sum(axis=1), 0.0, atol=1e-9)

@@ -26,6 +26,7 @@ from boirl.errors import InvalidInputError
 from boirl.evaluation import Evaluation
 from boirl.problem import Problem, TabularProblem
 from boirl.problem.likelihood import trajectory_log_likelihoods
+from boirl.problem.simulated import GymProblem
 from boirl.rewards.absent import NoReward
 from boirl.rewards.table import ONE
 from boirl.threads import single_thread
@@ -89,14 +90,16 @@ class GAIL(Baseline):
         return GAILState(np.random.default_rng(seed), self._imitator(problem, seed))
 
     def _imitator(self, problem: Problem[Any], seed: int) -> Imitator:
-        kind = TableImitator if isinstance(problem, TabularProblem) else NetworkImitator
         given = {
             "policy_rate": self.policy_rate,
             "odds_rate": self.odds_rate,
             "penalty": self.penalty,
         }
-        chosen = {name: value for name, value in given.items() if value is not None}
-        return kind(problem, seed, steps=self.steps, hidden=self.hidden, **chosen)
+        rates = {name: value for name, value in given.items() if value is not None}
+        if isinstance(problem, TabularProblem):
+            return TableImitator(problem, self.steps, **rates)
+        assert isinstance(problem, GymProblem)
+        return NetworkImitator(problem, seed, self.steps, self.hidden, **rates)
 
     def pack(self, state: GAILState) -> dict[str, Any]:
         return {"rng": state.rng, "imitator": state.imitator.pack()}

@@ -24,14 +24,12 @@ from boirl.types import FloatArray
 
 
 class TableImitator(Imitator):
-    """See `GAIL` for the settings; `hidden` is of no use here."""
+    """See `GAIL` for the settings. Policy and odds begin uniform, whatever the seed."""
 
     def __init__(
         self,
         problem: TabularProblem,
-        seed: int,
         steps: int,
-        hidden: tuple[int, ...],
         policy_rate: float = 0.1,
         odds_rate: float = 0.05,
         penalty: float = 1e-3,

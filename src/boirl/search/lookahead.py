@@ -44,7 +44,7 @@ def two_step(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
         possible = surrogate.feasibility.worth(points, torch.zeros(len(points)).double())
     gains = two_step_gains(mean, covariance, surrogate.best_nll, surrogate.noise_variance)
     # Where evaluations may fail, log improvements are reduced: an improvement is a share of it.
-    gains = gains * np.exp(possible.numpy())
+    gains = np.where(np.isfinite(gains), gains * np.exp(possible.numpy()), -np.inf)
     return Proposal(units[int(gains.argmax())], "look ahead")
 
 
