@@ -13,7 +13,8 @@ def test_a_baseline_is_made_by_name_with_its_settings():
 
 
 def test_all_are_listed_in_the_order_of_the_documentation():
-    expected = ["random", "tpe", "maxent", "deep-maxent", "gp-irl", "birl", "gcl", "airl"]
+    expected = ["random", "tpe", "subspaces", "maxent", "deep-maxent", "gp-irl", "cr-irl"]
+    expected += ["birl", "gcl", "airl", "gail"]
     assert list(baselines.BASELINES) == expected
 
 

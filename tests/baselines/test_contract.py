@@ -8,20 +8,23 @@ from tests.contracts.baseline_contract import BaselineContract
 CASES = {
     "random": ("random", {}),
     "tpe": ("tpe", {}),
+    "subspaces": ("subspaces", {"dimension": 2, "round_size": 4}),
     "maxent": ("maxent", {}),
     "deep-maxent": ("deep-maxent", {}),
     "gp-irl": ("gp-irl", {"steps": 8}),
+    "cr-irl": ("cr-irl", {"scale_policies": 4}),
     "deep-maxent on theta": ("deep-maxent", {"reward": "theta"}),
     "birl": ("birl", {}),
     "birl by policy walk": ("birl", {"sampler": "policy-walk"}),
     "gcl": ("gcl", {}),
     "gcl with a network": ("gcl", {"reward": "network"}),
     "airl": ("airl", {}),
+    "gail": ("gail", {}),
     "airl with a network": ("airl", {"reward": "network"}),
 }
 """Name and settings of baselines where dynamics are known."""
 
-LEARNED = ("random", "gcl", "airl with a network")
+LEARNED = ("random", "gcl", "airl with a network", "gail")
 """Some of those that apply where policies are learned."""
 
 

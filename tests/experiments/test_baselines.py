@@ -48,7 +48,7 @@ def test_a_method_that_does_not_apply_says_so(tmp_path, monkeypatch):
 
 
 def test_wrong_names_are_refused(tmp_path):
-    with pytest.raises(InvalidInputError, match="there is no method gail"):
-        run_experiment("baselines", tmp_path, {"methods": ("gail",)})
+    with pytest.raises(InvalidInputError, match="there is no method alchemy"):
+        run_experiment("baselines", tmp_path, {"methods": ("alchemy",)})
     with pytest.raises(InvalidInputError, match="there is no problem mars"):
         run_experiment("baselines", tmp_path, {"problems": ("mars",)})

@@ -9,7 +9,14 @@ import pytest
 
 from boirl.experiments import EXPERIMENTS, run_experiment
 
-LEARNING = ("maze-search", "maze-noise", "fetch-search", "fetch-solvers")
+LEARNING = (
+    "maze-search",
+    "maze-imitation",
+    "maze-noise",
+    "fetch-search",
+    "fetch-solvers",
+    "taxi-learning",
+)
 
 
 @pytest.fixture(scope="module")

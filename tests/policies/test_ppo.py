@@ -9,7 +9,7 @@ from boirl.errors import InvalidInputError, SolverError
 from boirl.policies.actions import CensoredGaussian, UniformMixture
 from boirl.policies.actor_critic import ACTOR, CRITIC, Parts
 from boirl.policies.network import NetworkPolicy
-from boirl.policies.ppo import Batch, VectorPPO, _Experience, _Learner
+from boirl.policies.ppo import Batch, Experience, PPOLearner, VectorPPO
 from boirl.policies.solver import Run, Task
 from boirl.rewards import CallableReward
 
@@ -120,7 +120,7 @@ def loss(learner, batch):
 
 
 def test_the_gradient_is_that_of_the_loss():
-    learner = _Learner(SMALL, SIMULATOR, Run(4))
+    learner = PPOLearner(SMALL, SIMULATOR, Run(4))
     rng = np.random.default_rng(0)
     with torch.no_grad():
         learner.networks.parts.log_sd.copy_(torch.tensor([-0.3, 0.2]))
@@ -141,9 +141,9 @@ def test_the_gradient_is_that_of_the_loss():
 
 
 def test_the_unused_outputs_of_the_critic_stay_out_of_it():
-    learner = _Learner(SMALL, SIMULATOR, Run(4))
+    learner = PPOLearner(SMALL, SIMULATOR, Run(4))
     with torch.no_grad():
-        batch, _ = _Experience(SMALL, TARGET, 4).gather(learner)
+        batch, _ = Experience(SMALL, TARGET, 4).gather(learner)
         learner.update(batch, np.random.default_rng(0))
     parts = learner.networks.parts
     assert not parts.weights[-1][CRITIC, :, 1:].any()

@@ -12,12 +12,15 @@ from typing import Any
 from boirl.baselines.airl import AIRL
 from boirl.baselines.base import Baseline, Callback
 from boirl.baselines.birl import BIRL
+from boirl.baselines.cr_irl import CRIRL
 from boirl.baselines.deep_maxent import DeepMaxEnt
+from boirl.baselines.gail import GAIL
 from boirl.baselines.gcl import GCL
 from boirl.baselines.gp_irl import GPIRL
 from boirl.baselines.maxent import MaxEnt
 from boirl.baselines.random_search import RandomSearch
 from boirl.baselines.run import BaselineRun
+from boirl.baselines.subspaces import Subspaces
 from boirl.baselines.tpe import TPE
 from boirl.errors import InvalidInputError
 from boirl.registry import Registry
@@ -28,12 +31,15 @@ BASELINES: Registry[type[Baseline]] = Registry("baseline", "boirl.baselines")
 _KINDS: tuple[type[Baseline], ...] = (
     RandomSearch,
     TPE,
+    Subspaces,
     MaxEnt,
     DeepMaxEnt,
     GPIRL,
+    CRIRL,
     BIRL,
     GCL,
     AIRL,
+    GAIL,
 )
 for _kind in _KINDS:
     BASELINES.register(_kind.name, _kind)

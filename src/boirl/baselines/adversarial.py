@@ -219,6 +219,13 @@ class AdversarialBaseline(Baseline):
             state.best, state.waiting = float("inf"), 0
 
 
+def roll_out_like_demonstrations(
+    problem: Problem[Any], policy: Any, rng: np.random.Generator
+) -> Demonstrations:
+    """Roll-outs from the demonstrations' starts, no longer than they are."""
+    return _cut(_roll_out(problem, policy, rng), problem.demonstrations.lengths)
+
+
 def _roll_out(problem: Problem[Any], policy: Any, rng: np.random.Generator) -> Demonstrations:
     demonstrations = problem.demonstrations
     return problem.roll_out(policy, demonstrations.starts, int(demonstrations.lengths.max()), rng)

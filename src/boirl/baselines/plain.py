@@ -13,6 +13,7 @@ from boirl.baselines.learned_reward import state_inputs
 from boirl.evaluation import Evaluation
 from boirl.problem import Problem
 from boirl.rewards import LinearReward, RewardFamily
+from boirl.rewards.absent import NoReward
 from boirl.rewards.network import NetworkReward
 from boirl.rewards.saved import reward_from_parts, reward_parts
 
@@ -110,10 +111,12 @@ def unpack_optimiser(optimiser: torch.optim.Optimizer, packed: Mapping[str, Any]
 
 
 def _reward(evaluation: Evaluation) -> dict[str, Any] | None:
-    """A reward that is not of the problem's own family: the weights of a network, or a table."""
+    """What is not of the problem's own family: weights of a network, a table, or no reward."""
     reward = evaluation.reward
     if reward is None:
         return None
+    if isinstance(reward, NoReward):
+        return {"absent": True}
     if isinstance(reward, NetworkReward):
         return {"layers": reward.layers()}
     if isinstance(reward, LinearReward) and reward.table is not None:
@@ -124,6 +127,8 @@ def _reward(evaluation: Evaluation) -> dict[str, Any] | None:
 
 def _family(parts: Mapping[str, Any], problem: Problem[Any]) -> RewardFamily:
     """The inverse of `_reward`."""
+    if "absent" in parts:
+        return NoReward()
     if "layers" not in parts:
         return reward_from_parts(parts["facts"], parts["arrays"])
     inputs = state_inputs(problem)

@@ -21,10 +21,11 @@ def experiment(
         typer.Argument(
             help="baselines (paper, Table 1), gridworld-efficiency, gridworld-set, "
             "birl-posterior, shaping, many-parameters, borlange-search, borlange-set, "
-            "borlange-trips, maze-search, maze-noise, fetch-search, fetch-solvers, "
-            "bus-engines, labyrinth, federation, objectworld (gp-irl), questions, rescoring, "
-            "constraints, worst-case, mixtures or "
-            "suite (problems that nobody tuned for)."
+            "borlange-trips, maze-search, maze-imitation (gail), maze-noise, fetch-search, "
+            "fetch-solvers, "
+            "bus-engines, labyrinth, federation, objectworld (gp-irl), "
+            "taxi-learning (cr-irl), questions, rescoring, constraints, worst-case, mixtures, "
+            "look-ahead, batches, high-dimension or suite (problems that nobody tuned for)."
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder for the results.")],
@@ -54,8 +55,8 @@ def experiment(
         list[str] | None,
         typer.Option(
             help="Of baselines: gridworld, 'borlange narrow', 'borlange wide', maze or fetch; of "
-            "suite: a generator such as mdp-few; of objectworld: distances or thresholds (may be "
-            "repeated).",
+            "suite: a generator such as mdp-few; of objectworld: distances or thresholds; of "
+            "taxi-learning: careful or noisy (may be repeated).",
             show_default="all",
         ),
     ] = None,

@@ -16,7 +16,9 @@ Kernel = Annotated[
         help="rho-matern or rho-rbf (on the rho-projection), rbf or matern (on theta).",
     ),
 ]
-Acquisition = Annotated[str, typer.Option(rich_help_panel=PANEL, help="resolve, log-ei or random.")]
+Acquisition = Annotated[
+    str, typer.Option(rich_help_panel=PANEL, help="resolve, log-ei, two-step or random.")
+]
 ProjectionName = Annotated[
     str,
     typer.Option(

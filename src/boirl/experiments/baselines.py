@@ -71,8 +71,10 @@ BUDGETS: dict[str, tuple[str, dict[str, Any], int]] = {
     "maxent": ("maxent", {}, 200),
     "deep-maxent": ("deep-maxent", {}, 300),
     "gp-irl": ("gp-irl", {}, 300),
+    "cr-irl": ("cr-irl", {}, 20),
     "gcl": ("gcl", {}, 500),
     "airl": ("airl", {}, 200),
+    "gail": ("gail", {}, 100),
 }
 """Baseline, settings and evaluations at most, by the name in tables."""
 

@@ -79,8 +79,8 @@ class VectorPPO(Solver):
             return self._train(task, run, report)
 
     def _train(self, task: Task, run: Run, report: Report) -> NetworkPolicy:
-        learner = _Learner(self, task.simulator, run)
-        experience = _Experience(self, task, run.seed)
+        learner = PPOLearner(self, task.simulator, run)
+        experience = Experience(self, task, run.seed)
         iterations = max(1, self.steps // (self.copies * self.rollout))
         for iteration in range(iterations):
             learner.set_rate(self.learning_rate * (1.0 - iteration / iterations))
@@ -111,7 +111,7 @@ class Batch(NamedTuple):
         return [Batch(*part) for part in zip(*columns, strict=True)]
 
 
-class _Experience:
+class Experience:
     """Copies of the environment, and the steps they make."""
 
     def __init__(self, settings: VectorPPO, task: Task, seed: int) -> None:
@@ -122,7 +122,7 @@ class _Experience:
         self.ages = np.arange(settings.copies) * task.horizon // settings.copies
         self.states = task.simulator.reset(settings.copies, self.rng)
 
-    def gather(self, learner: _Learner) -> tuple[Batch, float]:
+    def gather(self, learner: PPOLearner) -> tuple[Batch, float]:
         """A batch, and the mean reward in it."""
         simulator, steps = self.task.simulator, self.settings.rollout
         actor = learner.networks.actor_in_numpy()
@@ -185,7 +185,7 @@ class _Experience:
         return advantages
 
 
-class _Learner:
+class PPOLearner:
     """The networks, and what changes them."""
 
     def __init__(self, settings: VectorPPO, simulator: VectorSimulator, run: Run) -> None:

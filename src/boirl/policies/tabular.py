@@ -9,7 +9,10 @@ import numpy as np
 
 from boirl.demonstrations import Demonstrations
 from boirl.environments import TabularMDP
+from boirl.errors import StorageError
 from boirl.types import FloatArray, IntArray
+
+LOG_PROBABILITIES = "log_probabilities"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,6 +40,25 @@ class TabularPolicy:
         log_probabilities = np.full((mdp.n_states, mdp.n_actions), -np.log(mdp.n_actions))
         log_probabilities[mdp.terminal] = -np.inf
         return cls(log_probabilities)
+
+    def compact(self) -> dict[str, FloatArray]:
+        """What is kept of it: the values behind it, or else its log probabilities."""
+        if self.values is None:
+            return {LOG_PROBABILITIES: self.log_probabilities}
+        return {"values": self.values}
+
+    @classmethod
+    def restored(cls, arrays: Mapping[str, FloatArray], mdp: TabularMDP) -> TabularPolicy:
+        """The policy of log probabilities that were kept; refused where they do not sum to 1."""
+        found, shape = arrays[LOG_PROBABILITIES], (mdp.n_states, mdp.n_actions)
+        fits = found.shape == shape and found.dtype == np.float64
+        if not fits or not np.allclose(np.exp(found[~mdp.is_terminal]).sum(axis=1), 1.0):
+            raise StorageError(
+                f"a kept policy is damaged: its log probabilities have shape {found.shape} and "
+                f"type {found.dtype}; expected those of actions, which sum to 1 in each state, of "
+                f"shape {shape}: run the method again"
+            )
+        return cls(found)
 
     @property
     def probabilities(self) -> FloatArray:

@@ -190,11 +190,12 @@ class TabularProblem(Problem[TabularPolicy]):
         return kept_tabular_log_likelihoods(self, evaluations)
 
     def compact_policy(self, policy: TabularPolicy) -> PolicyArrays:
-        """Its values: the policy follows from them by one step."""
-        assert policy.values is not None
-        return {"values": policy.values}
+        """Its values, from which it follows by one step; without values its log probabilities."""
+        return policy.compact()
 
     def _restore_policy(self, arrays: PolicyArrays, evaluation: Evaluation) -> TabularPolicy:
+        if "log_probabilities" in arrays:
+            return TabularPolicy.restored(arrays, self.dynamics)
         family = evaluation.reward or self.reward
         rewards = self.mdp.expected_rewards(family, np.array([evaluation.theta]))[0]
         values = checked_values(arrays, self.dynamics.n_states, evaluation.theta)
@@ -209,8 +210,7 @@ class TabularProblem(Problem[TabularPolicy]):
         if self.has_demonstrations:
             counts = np.bincount(self.demonstrations.starts, minlength=self.mdp.n_states)
             start = counts / counts.sum()
-        copies = self.dynamics.n_states // self.mdp.n_states
-        rewards = np.tile(self.true_rewards(), (copies, 1))
+        rewards = np.tile(self.true_rewards(), (self.dynamics.n_states // self.mdp.n_states, 1))
         first = np.pad(start, (0, self.dynamics.n_states - self.mdp.n_states))
         return expected_return(self.dynamics, log_policies, rewards, first, self.steps)
 

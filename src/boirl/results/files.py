@@ -19,11 +19,13 @@ from boirl.problem import Problem, TabularProblem, load_problem
 from boirl.problem.saved import SavedProblem, load_saved_problem, save_problem
 from boirl.results.result import RESULT_KINDS, Result
 from boirl.rewards import RewardFamily
+from boirl.rewards.absent import NoReward
 from boirl.rewards.network import NetworkReward
 from boirl.rewards.table import ONE, table_reward
 
 FORMAT = 2
 NO_SEED = -1
+ABSENT = "absent"
 
 COLUMNS = (
     "theta",
@@ -174,6 +176,8 @@ def _reward_arrays(evaluation: Evaluation, problem: Problem[Any]) -> Arrays:
     """A reward outside the problem's family: what it pays, or the network where states are not
     numbered."""
     reward = evaluation.reward
+    if isinstance(reward, NoReward):
+        return {ABSENT: np.array(True)}
     if isinstance(problem, TabularProblem):
         return {"paid": problem.mdp.expected_rewards(reward, np.array([evaluation.theta]))[0]}
     if not isinstance(reward, NetworkReward):
@@ -186,6 +190,8 @@ def _reward_arrays(evaluation: Evaluation, problem: Problem[Any]) -> Arrays:
 
 def _reward(arrays: Arrays) -> RewardFamily:
     """The inverse of `_reward_arrays`."""
+    if ABSENT in arrays:
+        return NoReward()
     return table_reward(arrays["paid"]) if "paid" in arrays else NetworkReward.from_dict(arrays)
 
 

@@ -2,6 +2,7 @@
 
 from boirl.search.acquisitions import ACQUISITIONS, Acquisition, Proposal
 from boirl.search.explore import explore
+from boirl.search.lookahead import two_step
 from boirl.search.questions import Question
 from boirl.search.sampler import RewardSampler
 from boirl.search.settings import SearchSettings
@@ -16,4 +17,5 @@ __all__ = [
     "SearchSettings",
     "Study",
     "explore",
+    "two_step",
 ]

@@ -58,7 +58,8 @@ class SearchSettings:
 
     Args:
         kernel: `"rho-matern"`, `"rho-rbf"` as in the paper, `"rbf"` or `"matern"`.
-        acquisition: `"resolve"`, `"log-ei"` or `"random"`, see `boirl.search.acquisitions`.
+        acquisition: `"resolve"`, `"log-ei"` or `"random"`, see `boirl.search.acquisitions`; or
+            `"two-step"`, see `boirl.search.lookahead`.
         projection: `"log-rho"`, `"rho"` as in the text of the paper, or `"canonical"`, which no
             potential shaping changes (for known dynamics); used by the first two.
         n_demonstrations: `K`, the demonstrations in the projection; by default 40, or 10 where
