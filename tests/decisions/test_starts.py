@@ -3,7 +3,8 @@
 import numpy as np
 
 import boirl
-from boirl.decisions.starts import horizon_of, possible_starts, state_name
+from boirl.decisions.starts import possible_starts, state_name
+from boirl.problem.walks import horizon_of
 
 
 def test_a_table_starts_where_nothing_has_ended(junction):

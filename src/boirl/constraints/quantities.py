@@ -18,6 +18,7 @@ from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError
 from boirl.problem import Problem, TabularProblem
 from boirl.problem.simulated import GymProblem
+from boirl.problem.walks import horizon_of, walk_from
 from boirl.types import FloatArray
 
 QUANTITY_STREAM = 35
@@ -229,8 +230,7 @@ def roll_out(problem: Problem[Any], policy: Any, steps: int | None) -> Demonstra
         return problem.simulator.roll_out(policy, count, steps or problem.steps, rng)
     starts = problem.demonstrations.starts
     chosen = starts[rng.integers(len(starts), size=EPISODES)]
-    longest = int(problem.demonstrations.lengths.max())
-    return problem.roll_out(policy, chosen, steps or longest, rng)
+    return walk_from(problem, policy, chosen, steps or horizon_of(problem), rng)
 
 
 def _mean(values: FloatArray) -> Measured:

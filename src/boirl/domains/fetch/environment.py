@@ -134,6 +134,11 @@ def set_start(env: Any, start: FloatArray, seed: int | None = None) -> dict[str,
     return {**observation, "desired_goal": start[DESIRED].copy()}
 
 
+def at_goal(observations: FloatArray) -> NDArray[np.bool_]:
+    """Whether the gripper is at its goal, `T`: for `boirl.constraints.reaches(at_goal, ...)`."""
+    return goal_distance(observations) <= SUCCESS_DISTANCE
+
+
 def draw_goals(n: int, rng: np.random.Generator) -> FloatArray:
     """Goals `n x 3` as the environment draws them."""
     return START + rng.uniform(-GOAL_RANGE, GOAL_RANGE, (n, 3))
