@@ -116,8 +116,13 @@ def policies_to_solve(found: RewardSet, policies: int | None = None) -> int:
 
 
 def verified_rewards(found: RewardSet, policies: int, seed: int) -> VerifiedRewards | None:
-    """Rewards with exact NLLs, some for each sample; None where these take too long."""
+    """Rewards with exact NLLs, some for each sample.
+
+    None where these take too long, or where constraints came from a file that cannot carry them.
+    """
     evaluations = max(LEAST_EVALUATIONS, policies * VERIFIED_PER_SAMPLE)
+    if not found.constraints.is_measurable:
+        return None
     if float(np.median(found.seconds)) * evaluations > SOLVE_SECONDS:
         return None
     verified = found.verify(evaluations, seed)

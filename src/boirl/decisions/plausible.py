@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boirl.constraints import NO_CONSTRAINTS
 from boirl.decisions.ensemble import Ensemble, policies_to_solve, solved_ensemble, verified_rewards
 from boirl.results.feasible import exact_nll
 from boirl.types import FloatArray
@@ -42,7 +44,9 @@ def _solved(
     found: RewardSet, ensemble: Ensemble, alone: bool, policies: int, seed: int
 ) -> Ensemble:
     """By exact NLLs: of the ensemble, of the evaluations, and of rewards that were verified."""
-    own = exact_nll(found, ensemble.thetas)
+    measurable = found.constraints.is_measurable
+    known = found if measurable else replace(found, constraints=NO_CONSTRAINTS)
+    own = exact_nll(known, ensemble.thetas)
     thetas, nll = [found.thetas[found.feasible]], [found.nll[found.feasible]]
     verified = verified_rewards(found, policies, seed)
     if verified is not None:

@@ -34,7 +34,7 @@ def state_name(problem: Problem[Any], state: Any) -> str:
     own = getattr(problem, "state_name", None)
     if own is not None:
         return str(own(state))
-    if isinstance(problem, TabularProblem):
+    if isinstance(problem, TabularProblem) and np.ndim(state) == 0:
         return problem.mdp.state_label(int(state))
     if np.ndim(state) == 0:
         return f"state {int(state)}"

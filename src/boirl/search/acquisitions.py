@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -123,7 +123,8 @@ def _better(surrogate: FittedSurrogate) -> Proposal | None:
     """The lowest expected NLL downhill from the best, where the improvement is worth having.
 
     What is known to be better teaches nothing of the posterior, yet the best evaluation is part of
-    the answer: it should be within a hundredth of the tolerance of a likelihood-ratio test.
+    the answer: it should be within a hundredth of the tolerance of a likelihood-ratio test. Where
+    there are constraints, the way down ends at their border.
     """
 
     def loss(unit: FloatArray) -> tuple[float, FloatArray]:
@@ -134,12 +135,41 @@ def _better(surrogate: FittedSurrogate) -> Proposal | None:
 
     n, dimension = surrogate.n_demonstrations, surrogate.box.dimension
     bounds = [(0.0, 1.0)] * dimension
-    found = minimize(loss, surrogate.best_unit, jac=True, method="L-BFGS-B", bounds=bounds)
+    limits = _limits(surrogate)
+    found = minimize(
+        loss,
+        surrogate.best_unit,
+        jac=True,
+        method="SLSQP" if limits else "L-BFGS-B",
+        bounds=bounds,
+        constraints=limits,
+    )
+    found.x = np.clip(found.x, 0.0, 1.0)
     at = torch.tensor(found.x[None])
     with torch.no_grad():
         log_gain = MarginalLogEI(surrogate)(at.unsqueeze(-2))
     least = WORTH * likelihood_ratio_tolerance(n, dimension)
     return Proposal(found.x, "improve") if float(log_gain) > math.log(least) else None
+
+
+def _limits(surrogate: FittedSurrogate) -> list[dict[str, Any]]:
+    """The limits of constraints, for `scipy.optimize.minimize`; none where there are none."""
+
+    def margins(unit: FloatArray) -> FloatArray:
+        with torch.no_grad():
+            found: FloatArray = surrogate.feasibility.safe_margins(torch.tensor(unit[None]))[0]
+            return np.asarray(found)
+
+    def slopes(unit: FloatArray) -> FloatArray:
+        leaf = torch.tensor(unit[None], requires_grad=True)
+        rows = surrogate.feasibility.safe_margins(leaf)[0]
+        return np.stack(
+            [torch.autograd.grad(row, leaf, retain_graph=True)[0][0].numpy() for row in rows]
+        )
+
+    if not len(margins(surrogate.best_unit)):
+        return []
+    return [{"type": "ineq", "fun": margins, "jac": slopes}]
 
 
 def _likely(surrogate: FittedSurrogate) -> Proposal | None:

@@ -17,6 +17,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from boirl.errors import InvalidInputError
@@ -136,7 +137,8 @@ def set_start(env: Any, start: FloatArray, seed: int | None = None) -> dict[str,
 
 def at_goal(observations: FloatArray) -> NDArray[np.bool_]:
     """Whether the gripper is at its goal, `T`: for `boirl.constraints.reaches(at_goal, ...)`."""
-    return goal_distance(observations) <= SUCCESS_DISTANCE
+    reached: NDArray[np.bool_] = goal_distance(observations) <= SUCCESS_DISTANCE
+    return reached
 
 
 def draw_goals(n: int, rng: np.random.Generator) -> FloatArray:
