@@ -5,5 +5,5 @@ from sybil.parsers.myst import PythonCodeBlockParser
 
 pytest_collect_file = Sybil(
     parsers=[PythonCodeBlockParser()],
-    patterns=["tutorial.md", "guides/*.md", "concepts/*.md"],
+    patterns=["tutorial.md", "decisions.md", "guides/*.md", "concepts/*.md"],
 ).pytest()

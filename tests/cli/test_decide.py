@@ -24,6 +24,25 @@ def test_ask_prints_questions_and_draws_them(result, command, tmp_path):
     assert picture.exists()
 
 
+def test_comparisons_are_asked_drawn_and_answered(command, tmp_path):
+    problem = boirl.load_problem("gridworld2d")
+    storage = f"sqlite:///{tmp_path}/search.db"
+    boirl.explore(problem, 3, storage=storage, **QUICK).save(tmp_path / "rewards.npz")
+    pairs, picture = tmp_path / "pairs.npz", tmp_path / "pairs.png"
+    asked = ("ask", tmp_path / "rewards.npz", "--kind", "comparison", "-n", 2, "--policies", 0)
+    code, out, _ = command(*asked, "--save", pairs, "--out", picture)
+    assert code == 0
+    assert out.count("which is better?") == 2
+    assert picture.exists()
+    given = ("answer", "gridworld2d", "--storage", storage, "--comparisons", pairs)
+    code, out, _ = command(*given, "--better", "2,-")
+    assert code == 0
+    code, _, errors = command(*given, "--better", "1,3")
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "expected 2 answers" in errors
+    assert command(*given)[0] == 2
+
+
 def test_act_prints_regrets_and_keeps_the_policy(result, command, tmp_path):
     file = tmp_path / "policy.npz"
     code, out, _ = command("act", result, "--risk", "worst", "--policies", 0, "--out", file)

@@ -1,9 +1,11 @@
 """All constraints of a search."""
 
+import json
+
 import numpy as np
 import pytest
 
-from boirl.constraints import NO_CONSTRAINTS, Constraints, bounds, custom, reaches
+from boirl.constraints import NO_CONSTRAINTS, Constraints, bounds, custom, expects, reaches
 from boirl.errors import InvalidInputError
 from boirl.evaluation import Evaluation
 from boirl.experiments.worst_case import problem_of
@@ -56,3 +58,17 @@ def test_wrong_constraints_are_refused(problem):
         )
     both = Constraints.of([custom(len, at_most=1), Constraints()], problem)
     assert len(both.behaviour) == 1
+
+
+def test_files_carry_what_is_measured_unless_it_is_a_function(problem, constraints):
+    steps = expects(None, at_most=9.0, until=[10], steps=7)
+    table = expects(np.arange(11.0), at_most=3.0, name="toll")
+    held = Constraints.of([constraints, steps, table], problem)
+    again = Constraints.from_facts(json.loads(json.dumps(held.facts())))
+    assert again.is_measurable
+    evaluation = problem.evaluate((9.0, 1.0))
+    one, other = (each.measured(problem, evaluation).facts for each in (held, again))
+    assert one == other
+    code = Constraints.of([custom(lambda *given: 1.0, at_least=0.9)], problem)
+    assert code.is_measurable
+    assert not Constraints.from_facts(code.facts()).is_measurable

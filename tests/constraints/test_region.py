@@ -8,7 +8,9 @@ import boirl
 from boirl.constraints import Constraints, bounds, custom
 from boirl.constraints.region import constrain
 from boirl.projections import Identity
+from boirl.search.acquisitions import _better
 from boirl.surrogate import Observations, Surrogate
+from boirl.surrogate.feasibility import Feasibility
 from boirl.surrogate.kernels import get_kernel
 
 
@@ -75,3 +77,18 @@ def test_the_best_is_a_solution(known, problem):
 def test_without_constraints_nothing_changes(known):
     fitted, evaluations, _ = known
     assert constrain(fitted, None, Constraints(), evaluations) is fitted
+
+
+def test_the_way_down_ends_at_the_border(known):
+    """The lowest NLL is at (0.7, 0.7), beyond the limit; the lowest that keeps it at (0.5, 0.5)."""
+    fitted, _, _ = known
+    proposal = _better(fitted)
+    assert proposal is not None
+    np.testing.assert_allclose(proposal.unit, [0.5, 0.5], atol=0.05)
+    with torch.no_grad():
+        assert (fitted.feasibility.safe_margins(torch.tensor(proposal.unit[None])) > -1e-4).all()
+
+
+def test_without_constraints_there_are_no_margins(known):
+    plain = Feasibility(np.zeros((1, 2)), np.zeros((0, 2)))
+    assert plain.safe_margins(torch.zeros((3, 2), dtype=torch.float64)).shape == (3, 0)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from boirl.decisions.acting import decide, with_evaluations
-from boirl.decisions.ensemble import ensemble_of, solved_ensemble
+from boirl.decisions.acting import decide
+from boirl.decisions.ensemble import solved_ensemble
 from boirl.errors import InvalidInputError
 
 
@@ -42,14 +42,6 @@ def test_a_decision_can_be_used_as_a_policy(found):
     assert found.policy(risk=0.5, policies=8).risk == 0.5
     with pytest.raises(AttributeError):
         _ = decision.nothing_of_the_kind
-
-
-def test_evaluations_that_are_not_rejected_count_in_the_worst_case_alone(found):
-    ensemble = ensemble_of(found, 8)
-    more = with_evaluations(found, ensemble)
-    assert len(more) > len(ensemble)
-    np.testing.assert_allclose(more.weights[len(ensemble) :], 0.0)
-    assert more.weights.sum() == pytest.approx(1.0)
 
 
 def test_an_evaluation_has_its_policy_as_before(found):

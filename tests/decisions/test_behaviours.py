@@ -2,7 +2,12 @@
 
 import numpy as np
 
-from boirl.decisions.behaviours import behaviours_from, describe_path
+from boirl.decisions.behaviours import (
+    _shortened,
+    behaviour_lines,
+    behaviours_from,
+    describe_path,
+)
 
 
 def test_two_ways_are_two_behaviours(two):
@@ -19,6 +24,30 @@ def test_one_way_is_one_behaviour(two):
     assert len(found) == 1
     assert found[0].weight == 1.0
     np.testing.assert_array_equal(found[0].path, [0, 1])
+
+
+def test_groups_with_the_same_likeliest_way_are_one_behaviour(two, monkeypatch):
+    apart = np.ones((2, 2)) - np.eye(2)
+    groups = [np.array([0]), np.array([1])]
+    monkeypatch.setattr("boirl.decisions.behaviours.alike_from", lambda *given: (apart, groups))
+    (one,) = behaviours_from(two, 0, 2, np.random.default_rng(0))
+    assert one.weight == 1.0
+    assert sorted(one.members.tolist()) == [0, 1]
+
+
+def test_only_the_most_probable_behaviours_are_put_into_words(two):
+    (one, other) = behaviours_from(two, 4, 3, np.random.default_rng(0))
+    assert len(behaviour_lines([one, other])) == 2
+    lines = behaviour_lines([one] * 5 + [other] * 2)
+    assert len(lines) == 6
+    assert lines[-1].endswith("2 other ways")
+
+
+def test_words_that_all_names_share_are_said_once():
+    assert _shortened("state 4", "state 3") == "4"
+    assert _shortened("link 4 on the way to 9", "link 3 on the way to 9") == "4"
+    assert _shortened("the end", "link 3 on the way to 9") == "the end"
+    assert _shortened("kitchen door", "kitchen") == "kitchen door"
 
 
 def test_words_are_short(two):

@@ -18,6 +18,11 @@ def test_states_close_and_starts_move(junction):
     assert other.steps == junction.steps
 
 
+def test_several_states_to_start_from_are_equally_likely(junction):
+    other: Any = changed_problem(junction, start=[1, 3])
+    np.testing.assert_allclose(other.mdp.start[[1, 3]], 0.5)
+
+
 def test_a_town_closes_links():
     town = boirl.load_problem("road-network", n_links=40, n_demonstrations=2)
     link = int(town.network.turns[0, 1])
@@ -27,7 +32,7 @@ def test_a_town_closes_links():
 
 
 def test_what_cannot_change_is_refused(junction):
-    with pytest.raises(InvalidInputError, match="expected a state from 0"):
+    with pytest.raises(InvalidInputError, match="expected states from 0"):
         changed_problem(junction, start=99)
     with pytest.raises(InvalidInputError, match="no destination to change"):
         changed_problem(junction, destination=1)

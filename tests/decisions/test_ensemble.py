@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from boirl.decisions.ensemble import ensemble_of, solved_ensemble
+from boirl.decisions.ensemble import (
+    ensemble_of,
+    policies_to_solve,
+    solved_ensemble,
+    verified_rewards,
+)
 from boirl.errors import InvalidInputError, SolverError
 
 
@@ -22,10 +27,27 @@ def test_kept_policies_are_weighted_and_nothing_is_solved(found, monkeypatch):
     assert {tuple(theta) for theta in ensemble.thetas.tolist()} <= known
 
 
-def test_samples_of_the_posterior_are_solved_for(found):
+def test_samples_of_the_surrogate_are_solved_for_where_exact_ones_take_too_long(found, monkeypatch):
+    monkeypatch.setattr("boirl.decisions.ensemble.verified_rewards", lambda *given: None)
     ensemble = ensemble_of(found, policies=5, seed=1)
     np.testing.assert_array_equal(ensemble.thetas, found.sample(5, 1))
     np.testing.assert_allclose(ensemble.weights, 0.2)
+
+
+def test_samples_count_by_their_exact_likelihood(found):
+    """However far the surrogate is off: here its samples are from all over the box."""
+    ensemble = ensemble_of(found, policies=16, seed=1)
+    exact = found.problem.nll_batch(ensemble.thetas)
+    everywhere = found.problem.nll_batch(found.sample(64, 1))
+    assert ensemble.weights @ exact < everywhere.mean()
+    assert ensemble.weights.sum() == pytest.approx(1.0)
+
+
+def test_what_takes_too_long_is_not_verified(found, monkeypatch):
+    monkeypatch.setattr("boirl.decisions.ensemble.SOLVE_SECONDS", 0.0)
+    assert verified_rewards(found, 8, 0) is None
+    assert policies_to_solve(found) == 0
+    assert policies_to_solve(found, 7) == 7
 
 
 def test_wrong_numbers_are_refused(found, junction):

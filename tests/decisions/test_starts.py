@@ -3,7 +3,8 @@
 import numpy as np
 
 import boirl
-from boirl.decisions.starts import horizon_of, possible_starts, state_name
+from boirl.decisions.starts import possible_starts, state_name
+from boirl.problem.walks import horizon_of, walk_from
 
 
 def test_a_table_starts_where_nothing_has_ended(junction):
@@ -23,7 +24,13 @@ def test_travellers_start_where_there_is_a_route():
     town = boirl.recursive_logit_problem(network, trips)
     starts = possible_starts(town, np.random.default_rng(0))
     assert town.choice.has_route.ravel()[starts].all()
-    assert horizon_of(town) == int(town.demonstrations.lengths.max())
+    # Trips that are drawn may be longer than those that were observed, and end where they end.
+    assert horizon_of(town) >= 10 * int(town.demonstrations.lengths.max())
+    policy = town.policy(town.box.from_unit(np.full(town.box.dimension, 0.3)))
+    drawn = walk_from(town, policy, starts, horizon_of(town), np.random.default_rng(0))
+    assert (drawn.states != town.end_state).all()
+    last = np.cumsum(drawn.lengths) - 1
+    assert (drawn.next_states[last] == town.end_state).mean() > 0.9
     assert state_name(town, link) == f"link {link} on the way to {goal}"
 
 

@@ -26,9 +26,9 @@ def test_a_grid_looks_like_a_grid(gridworld):
 def test_a_panel_for_each_question(gridworld):
     figure = questions_figure(gridworld, [question([0, 1, 2]), question([6, 7])])
     assert len(figure.axes) == 2
-    assert figure.axes[0].get_title() == "from state 0: 0.50 nats"
+    assert figure.axes[0].get_title() == "from state 0 (0.50 nats)"
     labels = figure.axes[0].get_legend_handles_labels()[1]
-    assert labels == ["60% of the posterior", "40% of the posterior"]
+    assert labels == ["60%: goes on", "40%: stays"]
 
 
 def test_roads_are_drawn_on_their_map():

@@ -29,3 +29,4 @@ def test_rows_become_a_line():
     line = summarise("ambiguous", rows)
     assert line["ratio_worst"] == 1.0
     assert line["worst_regret"] == 0.5
+    assert line["cost_worst"] == 0.0

@@ -75,3 +75,20 @@ def test_trajectories_have_to_fit(problem, compared):
     outside = Demonstrations.from_trajectories([([9], [0])])
     with pytest.raises(InvalidInputError, match="expected a number below"):
         Preferences(outside, compared.worse.subset([0])).fitted_to(problem)
+
+
+def test_answers_turn_pairs_or_leave_them_out(compared):
+    found = compared.answered([False, None])
+    assert len(found) == 1
+    np.testing.assert_array_equal(found.better.states, compared.worse.subset([0]).states)
+    np.testing.assert_array_equal(found.worse.states, compared.better.subset([0]).states)
+    assert found.inverse_temperature == compared.inverse_temperature
+
+
+def test_comparisons_are_kept_in_files(compared, tmp_path):
+    compared.save(tmp_path / "pairs.npz")
+    found = Preferences.load(tmp_path / "pairs.npz")
+    np.testing.assert_array_equal(found.better.states, compared.better.states)
+    compared.better.save(tmp_path / "shown.npz")
+    with pytest.raises(InvalidInputError, match=r"Preferences\.save"):
+        Preferences.load(tmp_path / "shown.npz")

@@ -20,6 +20,7 @@ ORDER = [
     "Behaviours, and how they differ",
     "What is pinned down, free and tied",
     "Where to look next",
+    "From the set to a decision",
     "How the search went",
     "How to repeat it",
 ]

@@ -35,6 +35,10 @@ def ask(
     out: Annotated[
         Path | None, typer.Option(help="A picture to write, such as questions.png.")
     ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(help="An .npz file for comparisons, which `boirl answer` reads."),
+    ] = None,
     policies: Policies = None,
     seed: Seed = 0,
 ) -> None:
@@ -53,9 +57,14 @@ def ask(
     with errors.status("thinking of questions"):
         questions = found.questions(n, kind=kind, **options)
     console.print(describe_questions(questions), markup=False)
+    if save is not None:
+        if kind != "comparison":
+            raise InvalidInputError("--save is for comparisons; expected --kind comparison with it")
+        from boirl.problem.preferences import Preferences
+
+        Preferences.concatenate([one.answer(True) for one in questions]).save(save)
+        console.print(f"comparisons: {save}", markup=False)
     if out is not None:
-        if kind != "start":
-            raise InvalidInputError("there are pictures of kind start alone; leave --out out")
         from boirl.drawing.questions import questions_figure
 
         path = save_figure(questions_figure(found.problem, questions), out)
@@ -73,6 +82,13 @@ def answer(
         str | None,
         typer.Option(help="Numbers of demonstrations to leave out from now on, such as 0,3."),
     ] = None,
+    comparisons: Annotated[
+        Path | None, typer.Option(help="The .npz file that `boirl ask --save` wrote.")
+    ] = None,
+    better: Annotated[
+        str | None,
+        typer.Option(help="Which is better in each comparison: 1, 2 or - (not answered): 1,2,-."),
+    ] = None,
     evaluations: Annotated[int, typer.Option(min=0, help="Further evaluations after that.")] = 0,
     study: Annotated[
         str | None,
@@ -86,7 +102,9 @@ def answer(
     data: Data = None,
     box: BoxName = None,
 ) -> None:
-    """Add demonstrations to a search, or leave some out; no policy is solved for again.
+    """Add demonstrations or comparisons to a search, or leave demonstrations out.
+
+    No policy is solved for again.
 
     Example: boirl answer gridworld --storage sqlite:///search.db --add more.npz --evaluations 10
     """
@@ -94,8 +112,12 @@ def answer(
     from boirl.files import make_folder
     from boirl.search.reopening import reopen_study
 
-    if add is None and remove is None:
-        raise InvalidInputError("neither --add nor --remove is given; expected one of them")
+    if add is None and remove is None and comparisons is None:
+        raise InvalidInputError(
+            "none of --add, --remove and --comparisons is given; expected one of them"
+        )
+    if (comparisons is None) != (better is None):
+        raise InvalidInputError("expected --comparisons and --better together")
     chosen = load(problem, demonstrations, bellman=bellman, data=data, box=box)
     search = reopen_study(chosen, storage, study)
     if remove is not None:
@@ -109,6 +131,8 @@ def answer(
             ) from None
     if add is not None:
         search.add_demonstrations(Demonstrations.load(add))
+    if comparisons is not None and better is not None:
+        search.add_preferences(_answered(comparisons, better))
     known = len(search.trials)
     errors.print(
         f"{known} evaluations scored under {len(search.problem.demonstrations)} demonstrations",
@@ -119,6 +143,20 @@ def answer(
     if out is not None:
         make_folder(out)
         found.save(out / "rewards.npz")
+
+
+def _answered(file: Path, better: str) -> Any:
+    """Comparisons with their answers; those without one are left out."""
+    from boirl.problem.preferences import Preferences
+
+    asked = Preferences.load(file)
+    answers = [part.strip() for part in better.split(",")]
+    if len(answers) != len(asked) or not set(answers) <= {"1", "2", "-"} or set(answers) == {"-"}:
+        raise InvalidInputError(
+            f"--better is {better!r}; expected {len(asked)} answers with commas between, each 1 "
+            "(the first is better), 2 (the second is) or - (not answered)"
+        )
+    return asked.answered([{"1": True, "2": False, "-": None}[one] for one in answers])
 
 
 @app.command()
@@ -168,7 +206,9 @@ def what_if(
         str | None,
         typer.Option(help="States (links, on roads) that are closed, such as 14,15."),
     ] = None,
-    start: Annotated[int | None, typer.Option(help="State to start from.")] = None,
+    start: Annotated[
+        str | None, typer.Option(help="States to start from, each as likely, such as 3 or 3,4,5.")
+    ] = None,
     destination: Annotated[int | None, typer.Option(help="On roads: where trips go.")] = None,
     reach: Annotated[
         list[str] | None,
@@ -186,7 +226,8 @@ def what_if(
 
     found = _load(file)
     closed = [] if close is None else _numbers(close, "--close")
-    other = changed_problem(found.problem, closed, start, destination)
+    begin = None if start is None else _numbers(start, "--start")
+    other = changed_problem(found.problem, closed, begin, destination)
     quantities: list[Any] = [Reach(_numbers(text, "--reach")) for text in reach or []]
     quantities += [] if quantities else [ExpectedTotal()]
     with errors.status("imagining"):
@@ -202,6 +243,16 @@ def mixture(
         typer.Option(min=1, help="How many there are.", show_default="by BIC, up to 4"),
     ] = None,
     evaluations: Annotated[int, typer.Option(min=1, help="Of each search.")] = 30,
+    labels: Annotated[
+        Path | None,
+        typer.Option(help="A text file that says who showed what: one name per trajectory."),
+    ] = None,
+    temperatures: Annotated[
+        bool,
+        typer.Option(
+            "--temperatures", help="All want the same and differ in how carefully they choose."
+        ),
+    ] = False,
     seed: Seed = 0,
     out: Annotated[
         Path | None, typer.Option(help="Folder for one result per demonstrator.")
@@ -216,11 +267,23 @@ def mixture(
     Example: boirl mixture gridworld --demonstrations mixed.npz --demonstrators 2
     """
     from boirl.decisions.mixtures import fit_mixture
+    from boirl.decisions.temperatures import fit_temperatures
     from boirl.files import make_folder
+    from boirl.search import explore
 
     chosen = load(problem, demonstrations, bellman=bellman, data=data, box=box)
+    who = None if labels is None else labels.read_text(encoding="utf-8").split()
+    if temperatures:
+        with errors.status("searching"):
+            rewards = explore(chosen, evaluations, seed=seed)
+        careful = fit_temperatures(rewards, demonstrators or 2, who, seed=seed)
+        console.print(str(careful), markup=False)
+        if out is not None:
+            make_folder(out)
+            rewards.save(out / "rewards.npz")
+        return
     with errors.status("telling demonstrators apart"):
-        found = fit_mixture(chosen, demonstrators, evaluations=evaluations, seed=seed)
+        found = fit_mixture(chosen, demonstrators, who, evaluations=evaluations, seed=seed)
     console.print(str(found), markup=False)
     console.print("trajectories: " + " ".join(map(str, found.labels + 1)), markup=False)
     if out is not None:

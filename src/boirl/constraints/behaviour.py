@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from boirl.constraints.quantities import ExpectedTotal, Function, Measured, Quantity, Reach
+from boirl.constraints.quantities import (
+    ExpectedTotal,
+    Function,
+    Measured,
+    Quantity,
+    Reach,
+    quantity_from_facts,
+)
 from boirl.errors import CodeNeededError, InvalidInputError
 from boirl.problem import Problem
 
@@ -69,7 +76,14 @@ class BehaviourConstraint:
             "name": self.name,
             "limit": self.limit,
             "at_most": self.at_most,
+            "quantity": None if self.quantity is None else self.quantity.facts(),
         }
+
+    @classmethod
+    def from_facts(cls, facts: Mapping[str, Any]) -> BehaviourConstraint:
+        """The inverse of `facts`, as far as files carry what is measured."""
+        quantity = quantity_from_facts(facts.get("quantity"))
+        return cls(quantity, facts["limit"], facts["at_most"], facts["name"])
 
 
 def limited(

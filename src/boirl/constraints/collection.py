@@ -70,6 +70,11 @@ class Constraints:
                 own.quantity.check(problem)
         return found
 
+    @property
+    def is_measurable(self) -> bool:
+        """Whether behaviour can be measured: a file does not carry functions."""
+        return all(one.quantity is not None for one in self.behaviour)
+
     def measured(self, problem: Problem[Any], evaluation: Evaluation) -> Evaluation:
         """The evaluation with what was measured of its policy among its facts; nothing is solved.
 
@@ -128,15 +133,12 @@ class Constraints:
 
     @classmethod
     def from_facts(cls, facts: Sequence[Mapping[str, Any]]) -> Constraints:
-        """The inverse of `facts`, without what behaviour is measured by."""
+        """The inverse of `facts`, without the functions that behaviour is measured by."""
         linear = [one for one in facts if one["kind"] == "linear"]
         behaviour = [one for one in facts if one["kind"] == "behaviour"]
         return cls(
             tuple(LinearConstraint(one["weights"], one["limit"], one["name"]) for one in linear),
-            tuple(
-                BehaviourConstraint(None, one["limit"], one["at_most"], one["name"])
-                for one in behaviour
-            ),
+            tuple(BehaviourConstraint.from_facts(one) for one in behaviour),
         )
 
 

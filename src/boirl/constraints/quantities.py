@@ -8,7 +8,7 @@ policies.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError
 from boirl.problem import Problem, TabularProblem
 from boirl.problem.simulated import GymProblem
+from boirl.problem.walks import horizon_of, walk_from
 from boirl.types import FloatArray
 
 QUANTITY_STREAM = 35
@@ -43,6 +44,10 @@ class Quantity(ABC):
 
     def check(self, problem: Problem[Any]) -> None:  # noqa: B027
         """Raise `InvalidInputError` where it cannot be measured in a problem."""
+
+    def facts(self) -> dict[str, Any] | None:
+        """What makes it again (`quantity_from_facts`), ready for JSON; None where code does."""
+        return None
 
 
 class Reach(Quantity):
@@ -70,6 +75,12 @@ class Reach(Quantity):
     def check(self, problem: Problem[Any]) -> None:
         if isinstance(problem, TabularProblem):
             _check_states(self.where, problem.mdp.n_states)
+
+    def facts(self) -> dict[str, Any] | None:
+        if callable(self.where):
+            return None
+        given = {"where": self.where, "start": self.start, "steps": self.steps, "name": self.name}
+        return {"kind": "reach", **_as_lists(given)}
 
     def measure(self, problem: Problem[Any], policy: Any) -> Measured:
         if isinstance(problem, TabularProblem):
@@ -127,6 +138,12 @@ class ExpectedTotal(Quantity):
         if self.until is not None:
             _check_states(self.until, shape[0])
 
+    def facts(self) -> dict[str, Any] | None:
+        if callable(self.per_step):
+            return None
+        given = {name: getattr(self, name) for name in ("per_step", "until", "start", "steps")}
+        return {"kind": "total", **_as_lists({**given, "name": self.name})}
+
     def measure(self, problem: Problem[Any], policy: Any) -> Measured:
         if isinstance(problem, TabularProblem):
             mdp = problem.mdp
@@ -170,6 +187,22 @@ class Function(Quantity):
         found = self.function(problem, policy)
         value, error = found if isinstance(found, tuple) else (found, 0.0)
         return Measured(float(value), float(error))
+
+
+def quantity_from_facts(facts: Mapping[str, Any] | None) -> Quantity | None:
+    """The inverse of `Quantity.facts`."""
+    if facts is None:
+        return None
+    kinds: dict[str, type[Quantity]] = {"reach": Reach, "total": ExpectedTotal}
+    return kinds[facts["kind"]](**{name: facts[name] for name in facts if name != "kind"})
+
+
+def _as_lists(given: Mapping[str, Any]) -> dict[str, Any]:
+    plain = {name: value for name, value in given.items() if value is not None}
+    return {
+        name: value if isinstance(value, str | int) else np.asarray(value).tolist()
+        for name, value in plain.items()
+    }
 
 
 class TabularWalk:
@@ -229,8 +262,7 @@ def roll_out(problem: Problem[Any], policy: Any, steps: int | None) -> Demonstra
         return problem.simulator.roll_out(policy, count, steps or problem.steps, rng)
     starts = problem.demonstrations.starts
     chosen = starts[rng.integers(len(starts), size=EPISODES)]
-    longest = int(problem.demonstrations.lengths.max())
-    return problem.roll_out(policy, chosen, steps or longest, rng)
+    return walk_from(problem, policy, chosen, steps or horizon_of(problem), rng)
 
 
 def _mean(values: FloatArray) -> Measured:

@@ -20,6 +20,10 @@ from boirl.surrogate import FittedSurrogate, Surrogate
 from boirl.surrogate.feasibility import WORST, Feasibility
 from boirl.types import Box
 
+SAFE, ROUNDING = 1.0, 1e-6
+"""Standard deviations by which an expected margin is inside of its limit, and a share of the spread
+of margins that is left to rounding."""
+
 LEAST_SPREAD = 1e-9
 """Margins that spread by less than this are one and the same everywhere."""
 
@@ -49,6 +53,16 @@ class ConstrainedFeasibility(Feasibility):
         return torch.where(
             violated > 0.0, WORST * (1.0 + violated), super().worth(unit, worth + score)
         )
+
+    def safe_margins(self, unit: Tensor) -> Tensor:
+        low, high = torch.as_tensor(self.box.low), torch.as_tensor(self.box.high)
+        thetas = low + (high - low) * unit
+        columns = [one.margin(thetas, self.box) for one in self.constraints.linear]
+        for fitted in self.margins:
+            mean, sd = fitted.marginals(unit)
+            spread = float(np.ptp(fitted.nll)) or 1.0
+            columns.append((mean - SAFE * sd) / spread - ROUNDING)
+        return torch.stack(columns, dim=1)
 
     def _scores(self, unit: Tensor) -> tuple[Tensor, Tensor]:
         """Log probability that all are met, and by how much some are likely to be broken, `n`."""

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from boirl.decisions.behaviours import alike_from
-from boirl.decisions.ensemble import Ensemble, ensemble_of, solved_ensemble
+from boirl.decisions.ensemble import Ensemble, ensemble_of
+from boirl.decisions.plausible import with_plausible
 from boirl.decisions.regret import minimise_regret
 from boirl.decisions.returns import Returns, SampledReturns, TabularReturns
-from boirl.decisions.starts import horizon_of
 from boirl.errors import InvalidInputError
 from boirl.problem import TabularProblem
+from boirl.problem.walks import horizon_of
 from boirl.threads import single_thread
 from boirl.types import FloatArray, IntArray
 
@@ -40,6 +41,7 @@ class GroupRegret(NamedTuple):
         regret: Mean regret of the policy.
         worst: The largest.
         single: Mean regret of acting on the single best reward.
+        single_worst: The largest of that.
     """
 
     theta: FloatArray
@@ -48,6 +50,7 @@ class GroupRegret(NamedTuple):
     regret: float
     worst: float
     single: float
+    single_worst: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,16 +111,16 @@ class Decision:
         lines = [
             f"regret of one policy for {len(self.ensemble)} rewards (risk {self.risk}), beside "
             "acting on the single best reward:",
-            f"{'':>8}{header}{'regret':>12}{'worst':>12}{'single best':>14}",
+            f"{'':>8}{header}{'regret':>12}{'worst':>12}{'single best':>14}{'its worst':>12}",
         ]
         for one in self.groups:
             theta = "".join(f"{value:>14.4g}" for value in one.theta)
             numbers = f"{one.regret:>12.4g}{one.worst:>12.4g}{one.single:>14.4g}"
-            lines.append(f"{one.weight:>8.0%}{theta}{numbers}")
+            lines.append(f"{one.weight:>8.0%}{theta}{numbers}{one.single_worst:>12.4g}")
         blank = "".join(f"{'':>14}" for _ in names)
         lines.append(
             f"{'all':>8}{blank}{self.mean_regret:>12.4g}{self.worst_regret:>12.4g}"
-            f"{self.single_mean_regret:>14.4g}"
+            f"{self.single_mean_regret:>14.4g}{self.single_worst_regret:>12.4g}"
         )
         return "\n".join(lines)
 
@@ -131,8 +134,8 @@ def act(
 ) -> Decision:
     """The policy that is best for all rewards of the posterior, at a level of risk.
 
-    The rewards are those that stand for the posterior and, in the worst case, all evaluations that
-    a likelihood-ratio test at 95 % does not reject. Where policies are learned, those that the
+    The rewards are those that stand for the posterior; in the worst case, all that are known and
+    that a likelihood-ratio test at 95 % does not reject. Where policies are learned, those that the
     search kept are chosen from.
 
     Args:
@@ -144,33 +147,9 @@ def act(
         seed: Of everything random.
     """
     level = _level(risk)
-    ensemble = with_evaluations(found, ensemble_of(found, policies, seed))
-    return decide(ensemble, found.best, level, risk, start, seed)
-
-
-def with_evaluations(found: RewardSet, ensemble: Ensemble) -> Ensemble:
-    """An ensemble with the evaluations that are not rejected, which count in the worst case alone.
-
-    The best one is among them in any case.
-    """
-    tolerance = found.likelihood_ratio_tolerance()
-    numbers = found.indices_within(tolerance, absolute=True)
-    known = {tuple(theta) for theta in ensemble.thetas.tolist()}
-    chosen = [int(n) for n in numbers if tuple(found.thetas[n].tolist()) not in known]
-    if found.problem.is_model_free:
-        chosen = [number for number in chosen if found.evaluations[number].policies]
-    if not chosen:
-        return ensemble
-    if isinstance(found.problem, TabularProblem):
-        thetas = np.concatenate([ensemble.thetas, found.thetas[chosen]])
-        weights = np.concatenate([ensemble.weights, np.zeros(len(chosen))])
-        return solved_ensemble(found.problem, thetas, weights)
-    return Ensemble(
-        ensemble.problem,
-        np.concatenate([ensemble.thetas, found.thetas[chosen]]),
-        np.concatenate([ensemble.weights, np.zeros(len(chosen))]),
-        (*ensemble.policies, *found.policies(chosen)),
-    )
+    ensemble = ensemble_of(found, policies, seed)
+    plausible = with_plausible(found, ensemble, level == 1.0, policies, seed)
+    return decide(plausible, found.best, level, risk, start, seed)
 
 
 def decide(
@@ -255,6 +234,7 @@ def _groups(
                 float(shares @ regrets[members]),
                 float(regrets[members].max()),
                 float(shares @ single[members]),
+                float(single[members].max()),
             )
         )
     return tuple(sorted(found, key=lambda one: -one.weight))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from boirl.decisions.ensemble import Ensemble
 from boirl.decisions.starts import state_name
 from boirl.demonstrations import Demonstrations
 from boirl.problem import TabularProblem
+from boirl.problem.walks import walk_from
 from boirl.results.grouping import group_alike
 from boirl.types import FloatArray, IntArray
 
@@ -23,6 +25,12 @@ WALKS = 128
 
 NAMED_STATES = 8
 """States of a path that are named."""
+
+SHOWN_BEHAVIOURS = 5
+"""Behaviours that are put into words."""
+
+LEAVES = 0.01
+"""Probability to leave a state by an action, below which the action stays there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,23 +55,44 @@ class Behaviour:
         return f"{self.weight:.0%}: {self.words}"
 
 
+def behaviour_lines(behaviours: Sequence[Behaviour]) -> list[str]:
+    """What rewards would do, a line for each of the most probable behaviours."""
+    lines = [f"  {one}" for one in behaviours[:SHOWN_BEHAVIOURS]]
+    rest = behaviours[SHOWN_BEHAVIOURS:]
+    if rest:
+        weight = sum(one.weight for one in rest)
+        lines.append(f"  {weight:.0%}: {len(rest)} other ways")
+    return lines
+
+
 def behaviours_from(
     ensemble: Ensemble, start: Any, horizon: int, rng: np.random.Generator
 ) -> tuple[Behaviour, ...]:
     """What the rewards of an ensemble would do from a start, the most probable first.
 
-    Two share a behaviour where they choose alike along the ways that any of them takes.
+    Two share a behaviour where they choose alike along the ways that any of them takes, or where
+    the most typical rewards of their groups have the same likeliest way.
     """
     distances, groups = alike_from(ensemble, np.asarray(start)[None], horizon, rng)
-    found = []
+    joined: dict[bytes, tuple[IntArray, NDArray[Any]]] = {}
     for members in groups:
-        inside = distances[np.ix_(members, members)] @ ensemble.weights[members]
-        own = members[np.argsort(inside, kind="stable")]
+        own = _typical_first(distances, members, ensemble.weights)
         path = _path(ensemble, int(own[0]), start, horizon, rng)
+        known = joined.get(path.tobytes())
+        joined[path.tobytes()] = (own if known is None else np.append(known[0], own), path)
+    found = []
+    for members, path in joined.values():
+        own = _typical_first(distances, members, ensemble.weights)
         weight = float(ensemble.weights[own].sum())
         words = describe_path(ensemble, path)
         found.append(Behaviour(weight, own, ensemble.thetas[own[0]], path, words))
     return tuple(sorted(found, key=lambda one: -one.weight))
+
+
+def _typical_first(distances: FloatArray, members: IntArray, weights: FloatArray) -> IntArray:
+    """Members of a group by their mean distance from the others, the least first."""
+    inside = distances[np.ix_(members, members)] @ weights[members]
+    return members[np.argsort(inside, kind="stable")]
 
 
 def alike_from(
@@ -99,7 +128,7 @@ def walk(ensemble: Ensemble, starts: Any, horizon: int, rng: np.random.Generator
     problem = ensemble.problem
     repeats = max(1, WALKS // (len(ensemble) * len(starts)))
     chosen = np.repeat(starts, repeats, axis=0)
-    parts = [problem.roll_out(one, chosen, horizon, rng) for one in ensemble.policies]
+    parts = [walk_from(problem, one, chosen, horizon, rng) for one in ensemble.policies]
     moved = [part for part in parts if len(part.states)]
     return problem.with_demonstrations(Demonstrations.concatenate(moved))
 
@@ -109,7 +138,7 @@ def _path(
 ) -> NDArray[Any]:
     problem, policy = ensemble.problem, ensemble.policies[number]
     if not isinstance(problem, TabularProblem):
-        drawn = problem.roll_out(policy, np.asarray(start)[None], horizon, rng)
+        drawn = walk_from(problem, policy, np.asarray(start)[None], horizon, rng)
         return np.concatenate([drawn.states, drawn.next_states[-1:]])
     mdp, n = problem.dynamics, problem.mdp.n_states
     states = [int(start)]
@@ -119,10 +148,13 @@ def _path(
             break
         row = state * mdp.n_actions + int(policy.log_probabilities[state].argmax())
         entries = slice(*mdp.transition.indptr[row : row + 2])
-        likeliest = int(mdp.transition.data[entries].argmax())
-        states.append(int(mdp.transition.indices[entries][likeliest]))
-        if states[-1] % n == state % n:
+        following, chances = mdp.transition.indices[entries], mdp.transition.data[entries]
+        leaves = following % n != state % n
+        if float(chances[leaves].sum()) < LEAVES:
+            states.append(int(following[int(chances.argmax())]))
             break
+        # Sooner or later it goes on: chance may only delay it.
+        states.append(int(following[leaves][int(chances[leaves].argmax())]))
     return np.array(states) % n
 
 
@@ -137,7 +169,20 @@ def describe_path(ensemble: Ensemble, path: NDArray[Any]) -> str:
     if len(way) == 1:
         return "stays where it is"
     named = [state_name(problem, one) for one in way]
-    shown = named[:1] + [one.removeprefix("state ") for one in named[1:]]
+    shown = named[:1] + [_shortened(one, named[0]) for one in named[1:]]
     if len(shown) > NAMED_STATES:
         shown = [*shown[: NAMED_STATES - 2], "...", shown[-1]]
     return " → ".join(shown) + (" and stays there" if stays else "")
+
+
+def _shortened(name: str, first: str) -> str:
+    """A name without the words that it shares with another, where a number is what is left.
+
+    `state 4` after `state 3` is 4, and `link 4 on the way to 9` after `link 3 on the way to 9` too.
+    """
+    words, others = name.split(), first.split()
+    while words and others and words[0] == others[0]:
+        words, others = words[1:], others[1:]
+    while words and others and words[-1] == others[-1]:
+        words, others = words[:-1], others[:-1]
+    return words[0] if len(words) == 1 and words[0].isdigit() else name

@@ -17,7 +17,7 @@ from boirl.problem import Problem, TabularProblem
 def changed_problem(
     problem: Problem[Any],
     closed: Sequence[int] = (),
-    start: int | None = None,
+    start: int | Sequence[int] | None = None,
     destination: int | None = None,
 ) -> Problem[Any]:
     """The same problem, without demonstrations, in a changed environment.
@@ -28,7 +28,7 @@ def changed_problem(
     Args:
         problem: On a table.
         closed: States that nothing leads into any more.
-        start: State that trajectories start from; by default as before.
+        start: State that trajectories start from, or several, each as likely; by default as before.
         destination: Where trips go, where there are destinations.
     """
     own = getattr(problem, "changed", None)
@@ -42,11 +42,12 @@ def changed_problem(
         )
     mdp = close_states(problem.mdp, list(closed)) if len(closed) else problem.mdp
     if start is not None:
-        if not 0 <= start < mdp.n_states:
+        begin = np.atleast_1d(np.asarray(start))
+        if not begin.size or not ((begin >= 0) & (begin < mdp.n_states)).all():
             raise InvalidInputError(
-                f"the start is {start}; expected a state from 0 to {mdp.n_states - 1}"
+                f"the start is {start}; expected states from 0 to {mdp.n_states - 1}"
             )
-        mdp = start_from(mdp, np.eye(mdp.n_states)[start])
+        mdp = start_from(mdp, np.bincount(begin, minlength=mdp.n_states) / len(begin))
     return replace(
         problem,
         mdp=mdp,

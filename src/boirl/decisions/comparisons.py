@@ -19,10 +19,11 @@ from scipy.special import expit, xlogy
 from boirl.decisions.behaviours import describe_path
 from boirl.decisions.ensemble import Ensemble, ensemble_of
 from boirl.decisions.questions import ask_ensemble
-from boirl.decisions.starts import horizon_of, state_name
+from boirl.decisions.starts import state_name
 from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError
 from boirl.problem.preferences import Preferences, discounted_returns
+from boirl.problem.walks import horizon_of, walk_from
 from boirl.types import FloatArray
 
 if TYPE_CHECKING:
@@ -59,13 +60,19 @@ class ComparisonQuestion:
     inverse_temperature: float
     words: str
 
+    @property
+    def paths(self) -> tuple[Any, Any]:
+        """The states of both trajectories."""
+        return _states(self.first), _states(self.second)
+
     def answer(self, first_is_better: bool) -> Preferences:
         """The answer as evidence, for `study.add_preferences`."""
         pair = (self.first, self.second) if first_is_better else (self.second, self.first)
         return Preferences(*pair, self.inverse_temperature)
 
     def __str__(self) -> str:
-        return f"which is better? ({self.information:.2f} nats expected)\n{self.words}"
+        share = f"  by what is known, the first with {self.probability:.0%}"
+        return f"which is better? ({self.information:.2f} nats expected)\n{self.words}\n{share}"
 
 
 def ask_comparisons(
@@ -146,8 +153,8 @@ def _trajectories(ensemble: Ensemble, start: Any, rng: np.random.Generator) -> D
     problem = ensemble.problem
     owners = rng.choice(len(ensemble), DRAWN, p=ensemble.weights)
     drawn = [
-        problem.roll_out(
-            ensemble.policies[owner], np.asarray(start)[None], horizon_of(problem), rng
+        walk_from(
+            problem, ensemble.policies[owner], np.asarray(start)[None], horizon_of(problem), rng
         )
         for owner in owners
     ]

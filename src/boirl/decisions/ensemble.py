@@ -1,8 +1,9 @@
 """A handful of rewards that stand for the posterior, each with its policy.
 
-Where a policy takes milliseconds, they are samples of the posterior, solved for together. Elsewhere
-they are the evaluations of the search, whose policies were kept: each counts for the samples that
-are nearest to it in the latent space, where rewards that behave alike lie together.
+Where a policy takes milliseconds, they are samples of the exact posterior (`found.verify`), solved
+for together; where it takes longer, of that of the surrogate. Elsewhere they are the evaluations of
+the search, whose policies were kept: each counts for the samples that are nearest to it in the
+latent space, where rewards that behave alike lie together.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from scipy.spatial.distance import cdist
 from boirl.errors import InvalidInputError, SolverError
 from boirl.policies import TabularPolicy
 from boirl.problem import Problem, TabularProblem
+from boirl.results.verified import LEAST_EVALUATIONS, VerifiedRewards
 from boirl.threads import single_thread
 from boirl.types import FloatArray
 
@@ -28,6 +30,13 @@ SOLVED = 64
 """Samples of the posterior that are solved for, where that takes no longer than this:"""
 
 SOLVE_SECONDS = 30.0
+
+VERIFIED_PER_SAMPLE = 8
+"""Exact NLLs for each sample, where these too take no longer; four times as many where they turn
+out to be few."""
+
+LEAST_EFFECTIVE = 8.0
+"""Effective samples below which exact NLLs are few."""
 
 SAMPLES = 1000
 """Samples that say what an evaluation counts for."""
@@ -80,6 +89,18 @@ def ensemble_of(found: RewardSet, policies: int | None = None, seed: int = 0) ->
             default 64 where that takes at most half a minute, else 0.
         seed: Of the samples.
     """
+    number = policies_to_solve(found, policies)
+    if not number:
+        return _kept_ensemble(found, seed)
+    verified = verified_rewards(found, number, seed)
+    if verified is None:
+        return solved_ensemble(found.problem, found.sample(number, seed))
+    thetas, counts = np.unique(verified.samples(number, seed), axis=0, return_counts=True)
+    return solved_ensemble(found.problem, thetas, counts / counts.sum())
+
+
+def policies_to_solve(found: RewardSet, policies: int | None = None) -> int:
+    """How many samples are solved for, given what the user asks for; 0 for the kept policies."""
     problem = found.problem
     if policies is not None and policies < 0:
         raise InvalidInputError(f"policies is {policies}; expected 0 or more")
@@ -88,12 +109,26 @@ def ensemble_of(found: RewardSet, policies: int | None = None, seed: int = 0) ->
             f"policies is {policies} and those of problem {problem.name!r} are learned; expected 0 "
             "or None, for the policies that the search kept"
         )
-    if policies is None:
-        quick = float(np.median(found.seconds)) * SOLVED <= SOLVE_SECONDS
-        policies = SOLVED if quick and not problem.is_model_free else 0
-    if policies:
-        return solved_ensemble(problem, found.sample(policies, seed))
-    return _kept_ensemble(found, seed)
+    if policies is not None:
+        return policies
+    quick = float(np.median(found.seconds)) * SOLVED <= SOLVE_SECONDS
+    return SOLVED if quick and not problem.is_model_free else 0
+
+
+def verified_rewards(found: RewardSet, policies: int, seed: int) -> VerifiedRewards | None:
+    """Rewards with exact NLLs, some for each sample.
+
+    None where these take too long, or where constraints came from a file that cannot carry them.
+    """
+    evaluations = max(LEAST_EVALUATIONS, policies * VERIFIED_PER_SAMPLE)
+    if not found.constraints.is_measurable:
+        return None
+    if float(np.median(found.seconds)) * evaluations > SOLVE_SECONDS:
+        return None
+    verified = found.verify(evaluations, seed)
+    if verified.effective_sample_size >= LEAST_EFFECTIVE:
+        return verified
+    return found.verify(4 * evaluations, seed)
 
 
 def solved_ensemble(

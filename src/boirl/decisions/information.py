@@ -20,8 +20,10 @@ import numpy as np
 from scipy.special import logsumexp
 
 from boirl.decisions.ensemble import Ensemble
+from boirl.demonstrations import Demonstrations
 from boirl.environments import TabularMDP
 from boirl.problem import TabularProblem
+from boirl.problem.walks import walk_from
 from boirl.types import FloatArray
 
 DRAWS = 128
@@ -84,12 +86,11 @@ class SampledAnswers(Answers):
     ) -> tuple[float, FloatArray]:
         problem, policies = self.ensemble.problem, self.ensemble.policies
         starts = np.repeat(np.asarray(start)[None], self.repeats, axis=0)
-        logs = before.copy()
-        for number, policy in enumerate(policies):
-            rows = slice(number * self.repeats, (number + 1) * self.repeats)
-            drawn = problem.with_demonstrations(problem.roll_out(policy, starts, self.horizon, rng))
-            for other, scorer in enumerate(policies):
-                logs[rows, other] += np.maximum(drawn.log_likelihoods(scorer), LEAST)
+        parts = [walk_from(problem, policy, starts, self.horizon, rng) for policy in policies]
+        # All answers are scored at once: scoring is paid for per policy, not per pair of them.
+        drawn = problem.with_demonstrations(Demonstrations.concatenate(parts))
+        scores = [np.maximum(drawn.log_likelihoods(scorer), LEAST) for scorer in policies]
+        logs = before + np.stack(scores, axis=1)
         return max(0.0, self.mean(self.surprise(logs) - self.surprise(before))), logs
 
 

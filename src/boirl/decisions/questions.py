@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boirl.decisions.behaviours import Behaviour, behaviours_from
+from boirl.decisions.behaviours import Behaviour, behaviour_lines, behaviours_from
 from boirl.decisions.ensemble import Ensemble, ensemble_of
 from boirl.decisions.information import Answers, TabularAnswers, answers_of
-from boirl.decisions.starts import horizon_of, possible_starts, state_name
+from boirl.decisions.starts import possible_starts, state_name
 from boirl.errors import InvalidInputError
+from boirl.problem.walks import horizon_of
 from boirl.threads import single_thread
 from boirl.types import FloatArray
 
@@ -49,7 +50,7 @@ class StartQuestion:
 
     def __str__(self) -> str:
         lines = [f"what would you do from {self.name}? ({self.information:.2f} nats expected)"]
-        return "\n".join([*lines, *(f"  {one}" for one in self.behaviours)])
+        return "\n".join([*lines, *behaviour_lines(self.behaviours)])
 
 
 def ask(

@@ -18,12 +18,12 @@ import torch
 from scipy.sparse.linalg import splu
 
 from boirl.decisions.ensemble import Ensemble
-from boirl.decisions.starts import horizon_of
 from boirl.errors import SolverError
 from boirl.policies import TabularPolicy
 from boirl.problem import TabularProblem
 from boirl.problem.preferences import discounted_returns
 from boirl.problem.simulated import GymProblem
+from boirl.problem.walks import horizon_of, walk_from
 from boirl.types import FloatArray
 
 RETURN_STREAM = 33
@@ -163,7 +163,7 @@ class SampledReturns(Returns):
         else:
             given = problem.demonstrations.starts if starts is None else np.asarray(starts)
             chosen = given[rng.integers(len(given), size=EPISODES)]
-            drawn = problem.roll_out(policy, chosen, horizon_of(problem), rng)
+            drawn = walk_from(problem, policy, chosen, horizon_of(problem), rng)
         with torch.no_grad():
             thetas = torch.tensor(self.ensemble.thetas)
             returns = discounted_returns(problem.reward, problem.gamma, thetas, drawn)

@@ -29,17 +29,13 @@ def possible_starts(problem: Problem[Any], rng: np.random.Generator) -> Any:
     return np.unique(problem.demonstrations.starts, axis=0)
 
 
-def horizon_of(problem: Problem[Any]) -> int:
-    """Steps of an answer: those of the problem, or of its longest demonstration."""
-    steps = getattr(problem, "steps", None)
-    return int(problem.demonstrations.lengths.max()) if steps is None else int(steps)
-
-
 def state_name(problem: Problem[Any], state: Any) -> str:
-    """What a state is called in words: by the problem (`state_name`), or by its number."""
+    """What a state is called in words: by the problem (`state_name`), its table, or a number."""
     own = getattr(problem, "state_name", None)
     if own is not None:
         return str(own(state))
+    if isinstance(problem, TabularProblem) and np.ndim(state) == 0:
+        return problem.mdp.state_label(int(state))
     if np.ndim(state) == 0:
         return f"state {int(state)}"
     return "(" + ", ".join(f"{value:.3g}" for value in np.asarray(state)[:4]) + ")"

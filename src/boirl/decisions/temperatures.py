@@ -20,6 +20,7 @@ from boirl.errors import InvalidInputError
 from boirl.evaluation import Evaluation
 from boirl.problem import TabularProblem
 from boirl.results import RewardSet
+from boirl.tolerance import likelihood_ratio_tolerance
 from boirl.types import FloatArray, IntArray
 
 INVERSE_TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -37,6 +38,9 @@ class Temperatures:
         shares: Of the trajectories, `k`.
         responsibilities: Probability that a trajectory is of each, `N x k`.
         log_likelihood: Of all demonstrations.
+        names: Of the parameters.
+        plausible: Rewards that a likelihood-ratio test at 95 % does not reject, each with its own
+            best inverse temperatures, the best first, `n x d`.
     """
 
     theta: FloatArray
@@ -44,11 +48,26 @@ class Temperatures:
     shares: FloatArray
     responsibilities: FloatArray
     log_likelihood: float
+    names: tuple[str, ...]
+    plausible: FloatArray
 
     @property
     def labels(self) -> IntArray:
         """The likeliest demonstrator of each trajectory, `N`."""
         return np.asarray(self.responsibilities.argmax(axis=1))
+
+    def __str__(self) -> str:
+        theta = ", ".join(
+            f"{name} {value:.4g}" for name, value in zip(self.names, self.theta, strict=True)
+        )
+        lines = [f"all want: {theta} (log-likelihood {self.log_likelihood:.2f})"]
+        for number, beta in enumerate(self.inverse_temperatures):
+            lines.append(
+                f"  demonstrator {number + 1}: {self.shares[number]:.0%} of the trajectories, "
+                f"inverse temperature {beta:g}"
+            )
+        lines.append(f"  rewards that explain it as well: {len(self.plausible)}")
+        return "\n".join(lines)
 
 
 def fit_temperatures(
@@ -88,12 +107,27 @@ def fit_temperatures(
         given = np.eye(int(which.max()) + 1)[which]
         row, chosen, total = _maximise(table, given)
         theta = np.array(pool[row].theta)
-        return Temperatures(theta, betas[chosen], given.mean(axis=0), given, total)
+        shares = given.mean(axis=0)
+        plausible = _plausible(table, given, pool)
+        names = problem.box.names
+        return Temperatures(theta, betas[chosen], shares, given, total, names, plausible)
     rng = np.random.default_rng([seed, TEMPERATURE_STREAM])
     fits = [_climb(table, demonstrators, rng) for _ in range(STARTS)]
     row, chosen, shares, responsibilities, total = max(fits, key=lambda one: one[-1])
     theta = np.array(pool[row].theta)
-    return Temperatures(theta, betas[chosen], shares, responsibilities, total)
+    plausible = _plausible(table, responsibilities, pool)
+    names = problem.box.names
+    return Temperatures(theta, betas[chosen], shares, responsibilities, total, names, plausible)
+
+
+def _plausible(table: FloatArray, weights: FloatArray, pool: list[Evaluation]) -> FloatArray:
+    """Rewards that explain weighted trajectories nearly as well as the best, the best first."""
+    scores = np.where(np.isfinite(table), table, -1e12) @ weights
+    best = scores.max(axis=0).sum(axis=1)
+    thetas = np.array([one.theta for one in pool])
+    order = np.argsort(-best, kind="stable")
+    nats = likelihood_ratio_tolerance(1, thetas.shape[1])
+    return thetas[order[best[order] >= best.max() - nats]]
 
 
 def _table(problem: TabularProblem, pool: list[Evaluation], beta: float) -> FloatArray:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from boirl.constraints.quantities import Quantity
-from boirl.decisions.behaviours import Behaviour, behaviours_from, walk
+from boirl.decisions.behaviours import Behaviour, behaviour_lines, behaviours_from, walk
 from boirl.decisions.ensemble import Ensemble, ensemble_of, solved_ensemble
-from boirl.decisions.starts import horizon_of
 from boirl.errors import InvalidInputError
 from boirl.problem import Problem, TabularProblem
+from boirl.problem.walks import horizon_of
 from boirl.types import FloatArray
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Transfer:
             change = "" if one.difference is None else f"; difference {one.difference}"
             lines.append(f"  {one.name}: {before}{one.after} after{change}")
         lines.append("from its likeliest start:")
-        return "\n".join([*lines, *(f"  {one}" for one in self.behaviours)])
+        return "\n".join([*lines, *behaviour_lines(self.behaviours)])
 
 
 def transfer(
@@ -159,14 +159,20 @@ def _effect(quantity: Quantity, here: Ensemble, there: Ensemble) -> Effect:
         # States of the changed environment that the other one does not have.
         return Effect(quantity.name, None, interval(after, there.weights), None)
     before = _measured(quantity, here)
+    # What is left of rounding is no difference.
+    rounding = 1e-9 * float(np.abs(before).max(initial=0.0))
     places = {tuple(theta): number for number, theta in enumerate(here.thetas.tolist())}
     same = [places[tuple(theta)] for theta in there.thetas.tolist()]
     return Effect(
         quantity.name,
         interval(before, here.weights),
         interval(after, there.weights),
-        interval(after - before[same], there.weights),
+        interval(_unless_below(after - before[same], rounding), there.weights),
     )
+
+
+def _unless_below(values: FloatArray, least: float) -> FloatArray:
+    return np.where(np.abs(values) <= least, 0.0, values)
 
 
 def _measured(quantity: Quantity, ensemble: Ensemble) -> FloatArray:

@@ -12,12 +12,16 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from scipy.sparse.csgraph import shortest_path
 
+from boirl.decisions.questions import StartQuestion
 from boirl.drawing.planes import plane_of
 from boirl.problem import Problem, TabularProblem
 from boirl.problem.simulated import GymProblem
 from boirl.types import FloatArray
 
 COLOURS = ("tab:red", "tab:blue", "tab:green", "tab:purple", "tab:orange")
+LABELLED = 60
+"""Characters of a label."""
+
 PLACED_AT_MOST = 1500
 """States up to which places are worked out from the steps between them."""
 
@@ -34,19 +38,39 @@ def questions_figure(problem: Problem[Any], questions: Sequence[Any]) -> Figure:
     places = state_places(problem)
     for axes, question in zip(panels, questions, strict=True):
         _draw_backdrop(axes, problem, places)
-        for number, one in enumerate(question.behaviours[: len(COLOURS)]):
-            path = _placed(problem, places, one.path)
+        ways = _ways(question)
+        for number, (path, weight, label) in enumerate(ways):
+            way = _placed(problem, places, path)
             # Ways that share a stretch are drawn side by side.
-            shift = 0.012 * number * np.ptp(path, axis=0).max(initial=0.0)
-            width = 1.0 + 4.0 * one.weight
-            label = f"{one.weight:.0%} of the posterior"
-            axes.plot(*(path + shift).T, color=COLOURS[number], linewidth=width, label=label)
-            axes.plot(*(path[-1] + shift), "o", color=COLOURS[number], markersize=6)
-        start = _placed(problem, places, question.behaviours[0].path[:1])[0]
+            shift = 0.012 * number * np.ptp(way, axis=0).max(initial=0.0)
+            width = 1.0 + 4.0 * weight
+            axes.plot(*(way + shift).T, color=COLOURS[number], linewidth=width, label=label)
+            axes.plot(*(way[-1] + shift), "o", color=COLOURS[number], markersize=6)
+        start = _placed(problem, places, ways[0][0][:1])[0]
         axes.plot(*start, "*", color="black", markersize=13, zorder=5)
-        axes.set_title(f"from {question.name}: {question.information:.2f} nats", fontsize=10)
-        axes.legend(fontsize=8)
+        axes.set_title(_title(question), fontsize=10)
+        axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.02), frameon=False)
     return figure
+
+
+def _ways(question: Any) -> list[tuple[Any, float, str]]:
+    """The ways that a question is about: the states of each, its weight, and what it is."""
+    if isinstance(question, StartQuestion):
+        return [
+            (one.path, one.weight, f"{one.weight:.0%}: {one.words}"[:LABELLED])
+            for one in question.behaviours[: len(COLOURS)]
+        ]
+    first, second = question.paths
+    chance = question.probability
+    return [
+        (first, chance, f"the first, better with {chance:.0%}"),
+        (second, 1.0 - chance, f"the second, better with {1.0 - chance:.0%}"),
+    ]
+
+
+def _title(question: Any) -> str:
+    asked = f"from {question.name}" if isinstance(question, StartQuestion) else "which is better?"
+    return f"{asked} ({question.information:.2f} nats)"
 
 
 def state_places(problem: Problem[Any]) -> FloatArray | None:
@@ -65,7 +89,8 @@ def state_places(problem: Problem[Any]) -> FloatArray | None:
             rest = np.concatenate([goal, goal.mean(axis=0, keepdims=True)])[:extra]
             return np.concatenate([by_turn, rest])
         copies = -(-(problem.choice.n_states - 1) // len(ends))  # type: ignore[attr-defined]
-        return np.concatenate([np.tile(ends, (copies, 1)), ends.mean(axis=0, keepdims=True)])
+        # Trips end where they are.
+        return np.concatenate([np.tile(ends, (copies, 1)), np.full((1, 2), np.nan)])
     if not isinstance(problem, TabularProblem) or problem.mdp.n_states > PLACED_AT_MOST:
         return None
     steps = _neighbours(problem)
@@ -120,4 +145,5 @@ def _placed(problem: Problem[Any], places: FloatArray | None, path: Any) -> Floa
         return np.asarray(plane_of(problem.simulator.name).project(path))
     if places is None:
         return np.column_stack([np.arange(len(path)), path]).astype(np.float64)
-    return places[np.asarray(path)]
+    found = places[np.asarray(path)]
+    return found[np.isfinite(found).all(axis=1)]

@@ -2,7 +2,8 @@
 
 For each seed a search is run, the best question is asked, the demonstrator answers, the kept
 policies are scored again, the search goes on, and so on. Beside it, starts are drawn at random. How
-far the posterior shrinks is measured by the exact posterior.
+far the posterior shrinks is measured by the exact posterior. On the lake, the question is what to
+do in a state; elsewhere, how to go on from a start.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from boirl.decisions.starts import possible_starts
 from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError
 from boirl.experiments.ambiguous import AMBIGUOUS
-from boirl.experiments.beliefs import POINTS, ExactBelief
+from boirl.experiments.beliefs import POINTS, ExactBelief, exact_belief
 from boirl.experiments.trials import Experiment, OnTrial, Row, quiet, run_trials, write_summary
 from boirl.problem import TabularProblem
 from boirl.results import RewardSet
@@ -28,14 +29,11 @@ from boirl.tolerance import likelihood_ratio_tolerance
 
 STREAM = 1902
 QUESTIONS = 3
-RANDOM_ARMS = 4
+RANDOM_ARMS = 3
 """Random sequences of questions that each seed compares with."""
 
-TRAJECTORIES = 20
-"""Demonstrations that an answer consists of."""
-
-HORIZONS = {"gridworld": 20, "frozen-lake": 5, "town": 40}
-"""Steps of a demonstration."""
+ANSWERS = {"gridworld": (20, 20), "frozen-lake": (50, 1), "town": (20, 40)}
+"""Demonstrations that an answer consists of, and steps of each."""
 
 MORE_EVALUATIONS = 5
 """Evaluations after each answer."""
@@ -62,7 +60,7 @@ class Interview:
     @property
     def horizon(self) -> int:
         """Steps of a demonstration."""
-        return HORIZONS[self.name]
+        return ANSWERS[self.name][1]
 
     def answer(self, start: Any, *stream: int) -> Demonstrations:
         """What the demonstrator does from a start."""
@@ -72,16 +70,18 @@ class Interview:
         return self.problem.roll_out(truth, starts, self.horizon, rng)
 
 
-def run_trial(name: str, seed: int, evaluations: int, points: int, trajectories: int) -> Row:
+def run_trial(name: str, seed: int, evaluations: int, points: int, trajectories: int | None) -> Row:
     """One problem: how far chosen and random questions shrink its posterior."""
-    interview = Interview(name, seed, trajectories)
+    interview = Interview(name, seed, trajectories or ANSWERS[name][0])
     problem = interview.problem
-    belief = ExactBelief(problem, points)
-    before = belief.volume(belief.first)
+    before = exact_belief(problem, points, seed=seed)
+
+    def given(answers: Demonstrations) -> ExactBelief:
+        return exact_belief(_informed(problem, answers), points, before, seed)
+
     asked, answers, found = _chosen_arm(interview, evaluations)
-    after = belief.first + belief.log_likelihoods(answers)
-    drawn = [_random_arm(interview, arm) for arm in range(RANDOM_ARMS)]
-    random = [belief.volume(belief.first + belief.log_likelihoods(one)) for one in drawn]
+    after = given(answers)
+    random = [given(_random_arm(interview, arm)) for arm in range(RANDOM_ARMS)]
     return {
         "problem": name,
         "seed": seed,
@@ -89,13 +89,20 @@ def run_trial(name: str, seed: int, evaluations: int, points: int, trajectories:
         "points": points,
         "trajectories": trajectories,
         "dimension": problem.box.dimension,
-        "volume": before,
-        "chosen": before / belief.volume(after),
-        "random": [before / one for one in random],
-        "effective": float(1.0 / np.square(belief.weights(after)).sum()),
+        "volume": before.volume,
+        "chosen": before.volume / after.volume,
+        "random": [before.volume / one.volume for one in random],
+        "effective": min(one.effective for one in (before, after, *random)),
         "asked": asked,
         **_truth_remains(problem, after, answers, found),
     }
+
+
+def _informed(problem: TabularProblem, answers: Demonstrations) -> TabularProblem:
+    """A problem with answers beside its demonstrations."""
+    return problem.with_demonstrations(
+        Demonstrations.concatenate([problem.demonstrations, answers])
+    )
 
 
 def _chosen_arm(
@@ -126,7 +133,7 @@ def _random_arm(interview: Interview, arm: int) -> Demonstrations:
 
 def _truth_remains(
     problem: TabularProblem,
-    after: np.ndarray,
+    after: ExactBelief,
     answers: Demonstrations,
     found: RewardSet,
 ) -> Row:
@@ -135,10 +142,9 @@ def _truth_remains(
     By the likelihood-ratio test on the exact posterior, and by the groups that the search reports.
     """
     truth = problem.evaluate(problem._require_truth())
-    shown = Demonstrations.concatenate([problem.demonstrations, answers])
-    everything = problem.with_demonstrations(shown)
+    everything = _informed(problem, answers)
     own = float(everything.kept_log_likelihoods([truth]).sum())
-    below = float(max(own, float(after.max())) - own)
+    below = float(max(own, float(after.log_likelihoods.max())) - own)
     tolerance = found.likelihood_ratio_tolerance()
     groups = found.groups(tolerance, absolute=True)
     members = [int(number) for group in groups for number in group.indices]
@@ -159,7 +165,7 @@ def run(
     evaluations: int = 20,
     on_trial: OnTrial = quiet,
     points: int = POINTS,
-    trajectories: int = TRAJECTORIES,
+    trajectories: int | None = None,
 ) -> list[Row]:
     """Ask questions in each problem and seed, see `Experiment`."""
     unknown = set(problems) - set(AMBIGUOUS)
@@ -197,6 +203,7 @@ def summarise(name: str, rows: Sequence[Row]) -> Row:
         "better_in": float((chosen > random).mean()),
         "truth_group_remains": float(np.mean([row["truth_group_remains"] for row in rows])),
         "truth_not_rejected": float(np.mean([row["truth_not_rejected"] for row in rows])),
+        "effective_least": min(row["effective"] for row in rows),
     }
 
 

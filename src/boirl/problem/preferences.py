@@ -12,6 +12,7 @@ has to be solved for.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ from torch import Tensor
 from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError
 from boirl.evaluation import Evaluation
-from boirl.files import prefixed, without_prefix
+from boirl.files import prefixed, read_arrays, without_prefix, write_arrays
 from boirl.rewards import RewardFamily, Transitions
 from boirl.types import FloatArray
 
@@ -122,6 +123,33 @@ class Preferences:
             gradient = gradient - share * slopes[0].numpy()
         nll = evaluation.nll - share * float(total.detach())
         return replace(evaluation, nll=nll, gradient=gradient)
+
+    def answered(self, first_is_better: Sequence[bool | None]) -> Preferences:
+        """The same pairs with their answers, `M`: those of False are turned, of None left out."""
+        pairs = zip(first_is_better, range(len(self)), strict=True)
+        parts = [(answer, number) for answer, number in pairs if answer is not None]
+        better = [(self.better if one else self.worse).subset([number]) for one, number in parts]
+        worse = [(self.worse if one else self.better).subset([number]) for one, number in parts]
+        return replace(
+            self,
+            better=Demonstrations.concatenate(better),
+            worse=Demonstrations.concatenate(worse),
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write an `.npz` file."""
+        write_arrays(path, self.to_dict())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Preferences:
+        """Read what `save` wrote."""
+        arrays = read_arrays(path, "comparisons")
+        if "facts" not in arrays:
+            raise InvalidInputError(
+                f"{os.fspath(path)!r} holds {sorted(arrays)}; expected comparisons that "
+                "Preferences.save wrote"
+            )
+        return cls.from_dict(arrays)
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
         """Arrays by name, for a file."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from boirl.report.deciding import Deciding, deciding_of
 from boirl.report.frames import Frames, frames_of
 from boirl.report.group_cards import GroupCard, group_cards, groups_of
 from boirl.report.landscape import SlicedLandscape, slice_landscape
@@ -45,6 +46,7 @@ class Answer:
         next_reward: Where the search would go on.
         rivals: Two plausible rewards that act differently, by number.
         to_observe: States in which the two do.
+        deciding: Questions, acting and what else follows; None without a posterior.
     """
 
     result: Result
@@ -61,6 +63,7 @@ class Answer:
     next_reward: NextReward | None
     rivals: tuple[int, int] | None
     to_observe: Sequence[Disagreement]
+    deciding: Deciding | None
 
     @property
     def has_thetas(self) -> bool:
@@ -143,6 +146,7 @@ def answer_of(result: Result) -> Answer:
         None if found is None else next_reward(found),
         pair,
         [] if pair is None else disagreements(result, *pair, scene),
+        None if found is None else deciding_of(found),
     )
 
 

@@ -66,6 +66,8 @@ def _text(answer: Answer) -> dict[str, Any]:
         "to_observe": [
             {**vars(one), "distance": f"{one.distance:.2f}"} for one in answer.to_observe
         ],
+        "deciding": None if answer.deciding is None else answer.deciding.to_text(),
+        "model_free": result.problem.is_model_free,
         "predictions": _predictions(answer),
         "failures": _failures(answer),
         "commands": commands(result),

@@ -58,7 +58,10 @@ def no_solution(found: RewardSet) -> str:
 
 
 def allowed_nll(found: RewardSet, thetas: FloatArray) -> FloatArray:
-    """Exact NLLs of thetas `n x d`, NaN where there is no policy or a constraint is broken."""
+    """Exact NLLs of thetas `n x d`, by demonstrations alone.
+
+    NaN where there is no policy or a constraint is broken.
+    """
     problem, constraints = found.problem, found.constraints
     if not constraints:
         return problem.nll_batch(thetas)
@@ -72,3 +75,12 @@ def allowed_nll(found: RewardSet, thetas: FloatArray) -> FloatArray:
         if not constraints.violations(evaluation, problem.box):
             nll[number] = evaluation.nll
     return nll
+
+
+def exact_nll(found: RewardSet, thetas: FloatArray) -> FloatArray:
+    """`allowed_nll` with what comparisons add to it, `n`."""
+    nll = allowed_nll(found, thetas)
+    if found.preferences is None:
+        return nll
+    compared = found.preferences.log_likelihoods(found.problem, thetas).sum(axis=1)
+    return nll - compared / len(found.problem.demonstrations)

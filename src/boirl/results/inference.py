@@ -156,7 +156,9 @@ def _walk(
             there = np.full(len(moving), -np.inf)
             if inside.any():
                 there[inside] = density(proposed[inside], moving[inside])
-            accepted = np.log(rng.random(len(moving))) < there - current[moving]
+            # Walkers that are where nothing is allowed move anywhere; nobody moves there.
+            known = np.where(np.isfinite(current[moving]), current[moving], -1e300)
+            accepted = np.log(rng.random(len(moving))) < there - known
             walkers[moving[accepted]] = proposed[accepted]
             current[moving[accepted]] = there[accepted]
     return walkers

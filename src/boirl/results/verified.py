@@ -17,7 +17,7 @@ import numpy as np
 from boirl.errors import InvalidInputError, SolverError
 from boirl.files import damage_reported, read_arrays, write_arrays
 from boirl.problem import Problem
-from boirl.results.feasible import allowed_nll
+from boirl.results.feasible import exact_nll
 from boirl.results.findings import Finding, Health
 from boirl.results.importance import effective_size, importance_sample, smooth_tail
 from boirl.results.inference import ParameterSummary, summarise_parameters
@@ -234,9 +234,7 @@ def verify_rewards(found: RewardSet, evaluations: int, seed: int) -> VerifiedRew
 
     def log_density(unit: FloatArray) -> FloatArray:
         thetas = box.from_unit(unit)
-        nll = allowed_nll(found, thetas)
-        if found.preferences is not None:
-            nll = nll - found.preferences.log_likelihoods(problem, thetas).sum(axis=1) / n
+        nll = exact_nll(found, thetas)
         batches.append(nll)
         values = -n * (nll - found.best_nll) + found.log_prior(thetas)
         return np.where(np.isnan(values), -np.inf, values)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -127,7 +127,8 @@ def _better(surrogate: FittedSurrogate) -> Proposal | None:
     evaluations the lowest expected NLL is at the other end of the box, where nothing is known.
 
     What is known to be better teaches nothing of the posterior, yet the best evaluation is part of
-    the answer: it should be within a hundredth of the tolerance of a likelihood-ratio test.
+    the answer: it should be within a hundredth of the tolerance of a likelihood-ratio test. Where
+    there are constraints, the way down ends at their border.
     """
 
     def loss(unit: FloatArray) -> tuple[float, FloatArray]:
@@ -138,14 +139,44 @@ def _better(surrogate: FittedSurrogate) -> Proposal | None:
 
     n, dimension = surrogate.n_demonstrations, surrogate.box.dimension
     least = WORTH * likelihood_ratio_tolerance(n, dimension)
-    best, bounds = surrogate.best_unit, [(0.0, 1.0)] * dimension
-    options = {"ftol": 0.1 * least / max(abs(surrogate.best_nll), 1.0 / n)}
-    found = minimize(loss, best, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    step = found.x - best
+    best, limits = surrogate.best_unit, _limits(surrogate)
+    # Until no more is gained than a tenth of that: in nats for SLSQP, else as a share of them.
+    enough = 0.1 * n * least
+    share = enough / max(n * abs(surrogate.best_nll), 1.0)
+    found = minimize(
+        loss,
+        best,
+        jac=True,
+        method="SLSQP" if limits else "L-BFGS-B",
+        bounds=[(0.0, 1.0)] * dimension,
+        constraints=limits,
+        options={"ftol": enough if limits else share},
+    )
+    step = np.clip(found.x, 0.0, 1.0) - best
     unit = best + step * min(1.0, LONGEST_STEP / max(float(np.linalg.norm(step)), LONGEST_STEP))
     with torch.no_grad():
         log_gain = MarginalLogEI(surrogate)(torch.tensor(unit[None, None]))
     return Proposal(unit, "improve") if float(log_gain) > math.log(least) else None
+
+
+def _limits(surrogate: FittedSurrogate) -> list[dict[str, Any]]:
+    """The limits of constraints, for `scipy.optimize.minimize`; none where there are none."""
+
+    def margins(unit: FloatArray) -> FloatArray:
+        with torch.no_grad():
+            found: FloatArray = surrogate.feasibility.safe_margins(torch.tensor(unit[None]))[0]
+            return np.asarray(found)
+
+    def slopes(unit: FloatArray) -> FloatArray:
+        leaf = torch.tensor(unit[None], requires_grad=True)
+        rows = surrogate.feasibility.safe_margins(leaf)[0]
+        return np.stack(
+            [torch.autograd.grad(row, leaf, retain_graph=True)[0][0].numpy() for row in rows]
+        )
+
+    if not len(margins(surrogate.best_unit)):
+        return []
+    return [{"type": "ineq", "fun": margins, "jac": slopes}]
 
 
 def _likely(surrogate: FittedSurrogate) -> Proposal | None:

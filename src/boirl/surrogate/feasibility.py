@@ -89,6 +89,13 @@ class Feasibility:
             worth = torch.where(beyond < 0.0, worth, WORST * (1.0 + beyond))
         return worth
 
+    def safe_margins(self, unit: Tensor) -> Tensor:
+        """How far points `n x d` are, in all likelihood, inside of each limit, `n x c`.
+
+        At least 0 where a limit is kept; differentiable. Here there are no limits.
+        """
+        return unit.new_zeros((len(unit), 0))
+
     def is_ruled_out(self, unit: FloatArray) -> bool:
         """Whether an evaluation at a point, `d`, fails for certain."""
         return bool(self.ruled_out) and float(self._beyond(torch.tensor(unit[None]))) >= 0.0

@@ -183,3 +183,9 @@ def test_gymnasium_is_imported_once_an_environment_is_made_and_quietly():
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code]
     done = subprocess.run(command, capture_output=True)
     assert (done.returncode, done.stdout + done.stderr) == (0, b"")
+
+
+def test_at_goal_is_within_the_distance_of_success():
+    rows = np.zeros((2, fetch.OBSERVATION_SIZE))
+    rows[1, fetch.ACHIEVED] = [fetch.SUCCESS_DISTANCE, 0.0, 0.01]
+    np.testing.assert_array_equal(fetch.at_goal(rows), [True, False])

@@ -17,6 +17,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from boirl.errors import InvalidInputError
@@ -132,6 +133,12 @@ def set_start(env: Any, start: FloatArray, seed: int | None = None) -> dict[str,
     observation, _ = env.reset(seed=seed)
     env.unwrapped.goal = start[DESIRED].copy()
     return {**observation, "desired_goal": start[DESIRED].copy()}
+
+
+def at_goal(observations: FloatArray) -> NDArray[np.bool_]:
+    """Whether the gripper is at its goal, `T`: for `boirl.constraints.reaches(at_goal, ...)`."""
+    reached: NDArray[np.bool_] = goal_distance(observations) <= SUCCESS_DISTANCE
+    return reached
 
 
 def draw_goals(n: int, rng: np.random.Generator) -> FloatArray:

@@ -35,7 +35,7 @@ def close_links(network: RoadNetwork, links: Sequence[int]) -> RoadNetwork:
 def change_town(
     problem: RoadProblem,
     closed: Sequence[int] = (),
-    start: int | None = None,
+    start: int | Sequence[int] | None = None,
     destination: int | None = None,
 ) -> RoadProblem:
     """The same travellers in a changed town, without demonstrations.
@@ -43,7 +43,7 @@ def change_town(
     Args:
         problem: Trips to one destination.
         closed: Links that nobody can turn into.
-        start: Link that trips start from; by default anywhere.
+        start: Link that trips start from, or several; by default anywhere.
         destination: Where trips go now; by default where they went.
     """
     network = close_links(problem.network, closed)
@@ -55,7 +55,7 @@ def change_town(
     mdp = network.mdp(goal, problem.gamma)
     if start is not None:
         entered = np.zeros(mdp.n_states)
-        entered[np.flatnonzero(network.turns[:, 1] == start)] = 1.0
+        entered[np.flatnonzero(np.isin(network.turns[:, 1], start))] = 1.0
         if not entered.any():
             raise InvalidInputError(f"no turn leads to link {start}; expected an open link")
         mdp = start_from(mdp, entered / entered.sum())

@@ -38,7 +38,10 @@ class RoadProblem(TabularProblem):
     destination: int = field(kw_only=True)
 
     def changed(
-        self, closed: Sequence[int] = (), start: int | None = None, destination: int | None = None
+        self,
+        closed: Sequence[int] = (),
+        start: int | Sequence[int] | None = None,
+        destination: int | None = None,
     ) -> RoadProblem:
         """The same travellers with closed links or another destination, without trips.
 

@@ -211,6 +211,16 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
             )
         return replace(demonstrations, next_states=reached)
 
+    @property
+    def steps(self) -> int:
+        """Steps of a trip that is drawn, at most: ten times those of the longest observed one."""
+        return max(100, 10 * int(self.demonstrations.lengths.max()))
+
+    @property
+    def end_state(self) -> int:
+        """Where trips have ended."""
+        return self.choice.end
+
     def roll_out(
         self,
         policy: RoutePolicy | KeptRoutePolicy | None,
