@@ -78,7 +78,8 @@ class Deciding:
 
 def deciding_of(found: RewardSet) -> Deciding:
     """Work it out; nothing is trained or rolled out in a simulator."""
-    ruled_out = _or(lambda: ruled_out_rows(found), [])
+    nothing: list[dict[str, str]] = []
+    ruled_out = _or(lambda: ruled_out_rows(found), nothing)
     demonstrators = _or(lambda: describe_demonstrators(found), "")
     if found.problem.is_model_free:
         return Deciding((), ruled_out, None, None, None, "", demonstrators)

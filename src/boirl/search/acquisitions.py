@@ -164,8 +164,7 @@ def _limits(surrogate: FittedSurrogate) -> list[dict[str, Any]]:
 
     def margins(unit: FloatArray) -> FloatArray:
         with torch.no_grad():
-            found: FloatArray = surrogate.feasibility.safe_margins(torch.tensor(unit[None]))[0]
-            return np.asarray(found)
+            return surrogate.feasibility.safe_margins(torch.tensor(unit[None]))[0].numpy()
 
     def slopes(unit: FloatArray) -> FloatArray:
         leaf = torch.tensor(unit[None], requires_grad=True)
