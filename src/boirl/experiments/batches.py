@@ -44,7 +44,9 @@ def run_trial(name: str, evidence: str, workers: int, evaluations: int, seed: in
     """One search in batches, and how far from the optimum it is as it goes on."""
     whole = tabular_problem(name, seed)
     problem = ValuesAlone.of(whole) if evidence == "values" else whole
-    study, nll, asking = Study(problem, n_initial=2, seed=seed), [], 0.0
+    study = Study(problem, n_initial=2, seed=seed)
+    nll: list[float] = []
+    asking = 0.0
     while len(nll) < evaluations:
         began = time.perf_counter()
         asked = [study.ask() for _ in range(min(workers, evaluations - len(nll)))]
