@@ -8,7 +8,7 @@ from boirl.experiments import high_dimension, run_experiment
 
 def test_gaps_are_noted_where_there_are_evaluations():
     names = dict(zip(high_dimension.KEY, ("random", 50, 30, 1), strict=True))
-    row = {**names, "evidence": "values", "gap": [1.0] * 29 + [0.5], "seconds": 2.0}
+    row = {**names, "evidence": "values", "gap": [1.0] * 29 + [0.5], "cpu_seconds": 2.0}
     line = high_dimension.summarise([row, {**row, "gap": [1.0] * 29 + [0.3]}])
     assert line["gap"] == {"30": pytest.approx(0.4)}
     assert line["worst_gap"] == 0.5

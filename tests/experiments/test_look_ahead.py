@@ -8,7 +8,7 @@ from boirl.experiments import look_ahead, run_experiment
 
 def row(regret):
     names = dict(zip(look_ahead.KEY, ("mdp-few", "values", "log-ei", 3, 1), strict=True))
-    return {**names, "regret": regret, "proposal_seconds": 0.5}
+    return {**names, "regret": regret, "cpu_seconds": 0.5}
 
 
 def test_lines_say_when_trials_came_close():

@@ -2,7 +2,8 @@
 
 Expected improvement and the same with a look ahead (`boirl.search.lookahead`), from the same
 start, on the same surrogate; and the default of boirl, which has descents beside. On problems of
-the suite, with gradients and with values alone, as where policies are learned.
+the suite, with gradients and with values alone, as where policies are learned. CPU seconds are of a
+proposal and its evaluation, which takes milliseconds.
 """
 
 from __future__ import annotations
@@ -43,13 +44,13 @@ def run_trial(name: str, evidence: str, method: str, evaluations: int, seed: int
     """One search, and how far from the optimum it is as it goes on."""
     whole = tabular_problem(name, seed)
     problem = ValuesAlone.of(whole) if evidence == "values" else whole
-    began = time.perf_counter()
+    began = time.process_time()
     found = explore(problem, evaluations, n_initial=2, seed=seed, acquisition=method)
-    seconds = time.perf_counter() - began - float(found.seconds.sum())
+    seconds = time.process_time() - began
     return {
         **dict(zip(KEY, (name, evidence, method, evaluations, seed), strict=True)),
         "regret": regrets(whole, found.nll).tolist(),
-        "proposal_seconds": seconds / evaluations,
+        "cpu_seconds": seconds / evaluations,
     }
 
 
@@ -94,7 +95,7 @@ def summarise(rows: Sequence[Row]) -> Row:
         "last_log_regret": float(np.nanmean([mean_log_regret(one[-1:]) for one in curves])),
         "within_1": times([first_within(one, 1.0) for one in curves]),
         "within_0.1": times([first_within(one, 0.1) for one in curves]),
-        "proposal_seconds": float(np.mean([row["proposal_seconds"] for row in rows])),
+        "cpu_seconds": float(np.mean([row["cpu_seconds"] for row in rows])),
     }
 
 
@@ -115,7 +116,7 @@ EXPERIMENT = Experiment(
         "at the end": lambda row: f"{row['last_log_regret']:.2f}",
         "within 1": partial(show_within, "1"),
         "within 0.1": partial(show_within, "0.1"),
-        "s per proposal": lambda row: f"{row['proposal_seconds']:.2f}",
+        "CPU s each": lambda row: f"{row['cpu_seconds']:.2f}",
     },
     tiny={"seeds": [1002], "evaluations": 4, "problems": ["mdp-few"], "evidence": ["values"]},
 )
