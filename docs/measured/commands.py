@@ -10,18 +10,18 @@ OPTIONS = {
     "borlange-search": "--seeds 0-4",
     "borlange-set": "--seeds 0-9",
     "borlange-trips": "--evaluations 40 --seeds 0-4",
-    "bus-engines": "--seeds 0-4,1000-1004",
+    "bus-engines": "--seeds 1000-1009",
     "federation": "--seeds 0",
     "fetch-search": "--seeds 0-2",
     "fetch-solvers": "",
-    "gridworld-efficiency": "--seeds 0-9",
-    "gridworld-set": "--seeds 0-9",
+    "gridworld-efficiency": "--seeds 100-149",
+    "gridworld-set": "--seeds 100-109",
     "labyrinth": "--seeds 1000-1004",
-    "many-parameters": "--method rho-matern --method random --method maxent --seeds 0-9",
+    "many-parameters": "--method rho-matern --method random --method maxent --seeds 100-109",
     "maze-noise": "--trials 16",
     "maze-search": "--seeds 0-4",
     "shaping": "--seeds 100-109",
-    "suite": "--seeds 106-108 --method search --method search-few --method pyvbmc",
+    "suite": "--seeds 109-111 --method search --method search-few --method pyvbmc",
     "town-estimates": "--seeds 100-199",
 }
 """Options of experiments, beside `--out` and `--data`."""
@@ -31,6 +31,9 @@ COMMANDS = {
         name: EXPERIMENT.format(name=name, options=f"{options} " if options else "")
         for name, options in OPTIONS.items()
     },
+    "suite-ablation": "boirl experiment suite --seeds 109-111 --method search-few "
+    "--method few-rho-rbf --method few-theta --method few-log-ei --method few-uncertain "
+    "--method few-no-descents --method few-uniform --out FOLDER",
     "bus_engines_speed": "python benchmarks/bus_engines.py --data FOLDER --econirl FOLDER "
     "--out results/bench",
     "drill_cluster": "python drills/cluster.py",

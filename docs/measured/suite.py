@@ -14,6 +14,15 @@ def _pair(row: dict[str, Any], name: str, form: str) -> str:
 
 @block("suite table")
 def table() -> list[str]:
+    return _rows("suite")
+
+
+@block("suite ablation")
+def ablation() -> list[str]:
+    return _rows("suite-ablation")
+
+
+def _rows(name: str) -> list[str]:
     return markdown_table(
         [
             {
@@ -28,7 +37,7 @@ def table() -> list[str]:
                 "posterior (worst)": _pair(row, "coverage_posterior", ".0%"),
                 "excluding, of these unwarned": f"{row['excluding']}, {row['excluding_unwarned']}",
             }
-            for row in load("suite")
+            for row in load(name)
         ]
     )
 
