@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from drills.table.lines import BEFORE
+
 ROOT = Path(__file__).parents[1]
 RESULTS, PAGE = ROOT / "docs" / "results", ROOT / "docs" / "parallel.md"
 BEGIN, END = "<!-- results of drills -->", "<!-- end of results of drills -->"
@@ -49,7 +51,9 @@ def _killed(found: Any) -> str:
 def table(found: Any) -> str:
     lines = found["lines"]
     clean = sum(one["after"]["clean"] for one in lines.values())
-    return f"{clean} of {len(lines)} lines clean"
+    missing = [name for name in BEFORE if name not in lines]
+    later = f"; not run yet: {', '.join(missing)}" if missing else ""
+    return f"{clean} of {len(lines)} lines clean{later}"
 
 
 def speedup(found: Any) -> str:

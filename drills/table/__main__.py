@@ -19,64 +19,32 @@ from typing import Any
 import boirl
 from drills import rig
 from drills.table import evaluations, inputs, processes, storages
+from drills.table.lines import BEFORE
 
 Drill = Callable[[Any, Path, int], dict[str, Any]]
 
-DRILLS: dict[str, tuple[Drill, str]] = {
-    "4 processes on one SQLite study": (
-        processes.shared_file,
-        "5 of 32 processes died with KeyError",
-    ),
-    "processes that create a new study together": (
-        processes.creation,
-        "2 at once: 7 of 20 died; 4 at once: 23 of 40; the message blamed the disk",
-    ),
-    "one abandoned evaluation, 4 processes": (
-        processes.abandoned,
-        "taken by 3 or 4 of them in 7 of 10 drills",
-    ),
-    "containers with one hostname": (processes.containers, "a process lost in 4 of 5 drills"),
-    "host changed after a kill": (
-        processes.change_of_host,
-        "the evaluation stayed RUNNING for ever",
-    ),
-    "an evaluation that raises": (
-        evaluations.raises,
-        "ended the run, and the next run took up the same theta: 5 of 5",
-    ),
-    "a worker that is killed": (evaluations.worker_killed, "there were no workers"),
-    "all training processes killed": (
-        evaluations.training_killed,
-        "the theta counted as bad (worst NLL, never tried again)",
-    ),
-    "a worker that hangs": (evaluations.worker_hangs, "waited for without limit"),
-    "SIGTERM and Ctrl-C, in memory or --out": (
-        evaluations.interruptions,
-        "SIGTERM: everything lost, no message",
-    ),
-    "PostgreSQL server restarted": (storages.server_restarts, "run aborted, 5 of 5"),
-    "code execution": (
-        inputs.code_execution,
-        "a crafted maxent.run was unpickled, and its code ran",
-    ),
-    "memory corruption": (
-        inputs.memory_corruption,
-        "9223372036854775807 aborted the interpreter, 2000000000 asked for 15 GiB",
-    ),
-    "passwords": (inputs.passwords, "printed in full in every message that names the storage"),
-    "unbounded input": (
-        inputs.unbounded_input,
-        "an endless stream was read to 3.4 GB; an npz of 2 MB expanded to 2.4 GB",
-    ),
-    "an NLL of 1e200, a trial without parameters": (
-        evaluations.absurd,
-        "every later ask failed",
-    ),
-    "damaged and locked databases": (storages.damage, "one message, which blamed the disk"),
-    "full disk": (storages.full_disk, "not measured"),
-    "scheduler that vanishes": (storages.scheduler_vanishes, "there was no cluster"),
+DRILLS: dict[str, Drill] = {
+    "4 processes on one SQLite study": processes.shared_file,
+    "processes that create a new study together": processes.creation,
+    "one abandoned evaluation, 4 processes": processes.abandoned,
+    "containers with one hostname": processes.containers,
+    "host changed after a kill": processes.change_of_host,
+    "an evaluation that raises": evaluations.raises,
+    "a worker that is killed": evaluations.worker_killed,
+    "all training processes killed": evaluations.training_killed,
+    "a worker that hangs": evaluations.worker_hangs,
+    "SIGTERM and Ctrl-C, in memory or --out": evaluations.interruptions,
+    "PostgreSQL server restarted": storages.server_restarts,
+    "code execution": inputs.code_execution,
+    "memory corruption": inputs.memory_corruption,
+    "passwords": inputs.passwords,
+    "unbounded input": inputs.unbounded_input,
+    "an NLL of 1e200, a trial without parameters": evaluations.absurd,
+    "damaged and locked databases": storages.damage,
+    "full disk": storages.full_disk,
+    "scheduler that vanishes": storages.scheduler_vanishes,
 }
-"""What is drilled, by the line of the table, and what came of it at first."""
+"""What is done for each line of the table."""
 
 TINY = ("one abandoned evaluation, 4 processes", "an evaluation that raises", "passwords")
 
@@ -109,17 +77,11 @@ def asks(out: Path) -> dict[str, Any]:
     return {**found, "clean": rows[-1]["ask"]["total"] < 0.5}
 
 
-FROM_FILES = {
-    "fuzz: raw exceptions": (
-        fuzz,
-        "demonstrations 454 of 15,000, results 638 of 5,000, road text 48 of 21,500, databases 31 "
-        "of 250, road CSV 0 of 21,500",
-    ),
-    "ask at 100, 500, 1,000 and 2,000 evaluations": (
-        asks,
-        "1.5, 4, 25 and 163 s with a refit; the final fit at 1,000: 53 s",
-    ),
+FROM_FILES: dict[str, Callable[[Path], dict[str, Any]]] = {
+    "fuzz: raw exceptions": fuzz,
+    "ask at 100, 500, 1,000 and 2,000 evaluations": asks,
 }
+"""What is read for the others."""
 
 
 def main() -> int:
@@ -136,16 +98,14 @@ def main() -> int:
     for name in chosen:
         began = time.monotonic()
         if name in FROM_FILES:
-            read, before = FROM_FILES[name]
-            after = read(given.out)
+            after = FROM_FILES[name](given.out)
         else:
-            drill, before = DRILLS[name]
             with tempfile.TemporaryDirectory() as folder:
-                after = drill(problem, Path(folder), 1 if given.tiny else given.repeats)
+                after = DRILLS[name](problem, Path(folder), 1 if given.tiny else given.repeats)
         seconds = round(time.monotonic() - began, 1)
         print(f"{name}: {'clean' if after['clean'] else after}", file=sys.stderr, flush=True)
-        found[name] = {"before": before, "after": after, "seconds": seconds}
-        in_order = {one: found[one] for one in (*DRILLS, *FROM_FILES) if one in found}
+        found[name] = {"before": BEFORE[name], "after": after, "seconds": seconds}
+        in_order = {one: found[one] for one in BEFORE if one in found}
         clean = all(one["after"]["clean"] for one in in_order.values())
         rig.write(given.out, "drill_table", {"all_clean": clean, "lines": in_order}, quiet=True)
     return 0 if clean else 1
