@@ -74,6 +74,14 @@ def test_landscapes_have_the_mean_and_the_spread_of_the_process(process):
     torch.testing.assert_close(drawn.std(dim=1), sd, rtol=0.1, atol=1e-4)
 
 
+def test_jitter_follows_the_size_of_each_row():
+    # Slopes may vary by orders of magnitude more than values.
+    sizes = torch.logspace(-1, 6, 4, dtype=torch.float64)
+    singular = torch.outer(sizes, sizes)
+    factor = factorise(singular)
+    torch.testing.assert_close(factor @ factor.mT, singular, rtol=1e-6, atol=0.0)
+
+
 def test_a_singular_covariance_is_factorised_with_a_little_jitter():
     factor = factorise(torch.ones((4, 4), dtype=torch.float64))
     torch.testing.assert_close(factor @ factor.mT, torch.ones((4, 4), dtype=torch.float64))

@@ -19,7 +19,8 @@ LEAST_VARIANCE = 1e-14
 """Rounding of a covariance of order one may push a variance this far below 0."""
 
 JITTERS = (0.0, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)
-"""Added to the diagonal, in turn, until the covariance can be factorised in double precision."""
+"""Shares of the diagonal that are added to it, in turn, until the covariance can be factorised in
+double precision."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +160,7 @@ def factorise(covariance: Tensor) -> Tensor:
     for jitter in JITTERS:
         shifted = covariance
         if jitter:
-            shifted = covariance + jitter * torch.eye(len(covariance), dtype=covariance.dtype)
+            shifted = covariance + torch.diag(jitter * covariance.diagonal())
         factor, failed = torch.linalg.cholesky_ex(shifted)
         if not failed:
             return factor
