@@ -256,10 +256,10 @@ def test_something_else_in_place_of_a_file_is_reported(folder, cache):
 
 
 def test_a_full_disk_is_reported_and_leaves_nothing(folder, cache, monkeypatch):
-    def full(self, content):
+    def full(file):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    monkeypatch.setattr("os.fsync", full)
     with pytest.raises(StorageError, match="No space left"):
         fetch("tiny", str(folder))
     assert kept(cache) == {}

@@ -23,7 +23,7 @@ demonstrations, what is worth having may be a thousandth of the cube across."""
 STARTS, GRADIENT_STEPS, LINE_SEARCH_STEPS = 16, 30, 3
 """Climbs, and how long each may take: valleys of several parameters are narrow and bent."""
 
-SMALLEST_GAIN = 5e-3
+SMALLEST_GAIN = 2e-4
 """Share of the value below which a step is the last one of its climb."""
 
 
@@ -31,6 +31,7 @@ def maximise(
     function: Callable[[Tensor], Tensor],
     centre: FloatArray,
     rng: np.random.Generator,
+    smallest_gain: float = SMALLEST_GAIN,
 ) -> tuple[FloatArray, float]:
     """The best point of the unit cube, `d`, and its value, by gradients from many starts.
 
@@ -43,6 +44,7 @@ def maximise(
             functions are.
         centre: Where to look more closely, in the unit cube, `d`.
         rng: All randomness comes from here.
+        smallest_gain: Share of the value below which a step is the last one of its climb.
     """
     dimension = len(centre)
     spread = qmc.Sobol(dimension, rng=rng).random(SAMPLES)
@@ -62,7 +64,7 @@ def maximise(
         bounds=[(0.0, 1.0)] * dimension,
         maxiter=GRADIENT_STEPS,
         maxls=LINE_SEARCH_STEPS,
-        factr=SMALLEST_GAIN / np.finfo(float).eps,
+        factr=smallest_gain / np.finfo(float).eps,
     )
     best = int(losses.argmin())
     if -losses[best] < best_raw[1]:

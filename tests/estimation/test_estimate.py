@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import boirl
-from boirl.domains.roads.recursive_logit import build_borlange_recursive_logit
+from boirl.domains.roads.problem import build_borlange_recursive_logit
 from boirl.errors import InvalidInputError
 from boirl.experiments.suite import suite_problem
 from boirl.rewards import LinearReward

@@ -220,10 +220,10 @@ def test_a_full_disk_leaves_the_older_file_whole(found, path, monkeypatch):
     found.save(path)
     before = path.read_bytes()
 
-    def full(self, content):
+    def full(file):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    monkeypatch.setattr("os.fsync", full)
     with pytest.raises(StorageError, match="No space left"):
         found.truncate(5).save(path)
     assert path.read_bytes() == before

@@ -11,6 +11,7 @@ _HOMES = {
     "Transfer": "transfer",
     "act": "acting",
     "ask": "questions",
+    "changed_problem": "changed",
     "ask_comparisons": "comparisons",
     "fit_temperatures": "temperatures",
     "Temperatures": "temperatures",

@@ -35,7 +35,7 @@ class _Broad:
     def __init__(self, points: FloatArray) -> None:
         dimension = points.shape[1]
         covariance = np.cov(points.T).reshape(dimension, dimension)
-        covariance += 1e-10 * max(float(np.trace(covariance)), 1e-10) * np.eye(dimension)
+        covariance += 1e-8 * max(float(np.trace(covariance)), 1e-10) * np.eye(dimension)
         self.dimension, self.covariance = dimension, covariance
         shape = WIDENED**2 * (TAILS - 2.0) / TAILS * covariance
         self._distribution = multivariate_t(points.mean(axis=0), shape, df=TAILS)

@@ -35,6 +35,9 @@ LIKELY_UNTIL = 8
 WORTH = 0.01
 """Improvement that is worth an evaluation, in tolerances of a likelihood-ratio test."""
 
+SMALLEST_GAIN = 5e-3
+"""Share of the log of what a theta is worth below which a step is the last one of its climb."""
+
 MIN_NOVELTY = 0.01
 """A theta that is farther than this share of the box from all evaluations is a new one."""
 
@@ -100,7 +103,7 @@ class ResolvePosterior(AnalyticAcquisitionFunction):
 
 def log_ei(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
     """The theta with the highest expected improvement."""
-    unit, _ = maximise(MarginalLogEI(surrogate), surrogate.best_unit, rng)
+    unit, _ = maximise(MarginalLogEI(surrogate), surrogate.best_unit, rng, SMALLEST_GAIN)
     return Proposal(unit, "improve")
 
 
@@ -116,7 +119,7 @@ def resolve(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
     better = _better(surrogate) if surrogate.has_gradients else None
     if better is not None:
         return better
-    unit, _ = maximise(ResolvePosterior(surrogate), surrogate.best_unit, rng)
+    unit, _ = maximise(ResolvePosterior(surrogate), surrogate.best_unit, rng, SMALLEST_GAIN)
     return Proposal(unit, "resolve")
 
 

@@ -24,6 +24,9 @@ SCALES: tuple[Scale, ...] = get_args(Scale)
 SHARE_OF_RANGE = 0.03
 """How far above the lowest NLL, as a share of the range, the logarithm begins to bend."""
 
+LEAST_DIFFERENCE = 1e-300
+"""A positive number that has a logarithm."""
+
 SAME = 1e-12
 """NLLs whose range is a smaller share of them than this differ by rounding alone."""
 
@@ -51,7 +54,7 @@ class OutputScale:
         if self.offset is None:
             return nll
         above = np.asarray(nll + self.offset)
-        return np.where(above > 0.0, np.log(np.maximum(above, 1e-300)), -np.inf)
+        return np.where(above > 0.0, np.log(np.maximum(above, LEAST_DIFFERENCE)), -np.inf)
 
     def inverse(self, output: FloatArray) -> FloatArray:
         """The NLLs that have these outputs, each `n`."""
@@ -66,7 +69,10 @@ class OutputScale:
 
     def log_slopes(self, nll: FloatArray) -> FloatArray:
         """Log of the derivative of `forward`, `n`."""
-        return np.zeros_like(nll) if self.offset is None else -np.log(nll + self.offset)
+        if self.offset is None:
+            return np.zeros_like(nll)
+        # Next to the lowest NLL that the scale knows, rounding may leave nothing of the difference.
+        return -np.log(np.maximum(nll + self.offset, LEAST_DIFFERENCE))
 
     def back(self, mean: Any, sd: Any) -> tuple[Any, Any]:
         """Centre and spread of the NLL, given those of the output, each `n`, arrays or tensors.

@@ -18,7 +18,7 @@ BORLANGE_REAL = ProblemEntry(
     "the roads of Borlange, 54 trips of people",
 )
 BORLANGE_RECURSIVE_LOGIT = ProblemEntry(
-    "boirl.domains.roads.recursive_logit:build_borlange_recursive_logit",
+    "boirl.domains.roads.problem:build_borlange_recursive_logit",
     "the roads of Borlange, 1,832 trips to 466 destinations; 4 parameters",
 )
 BORLANGE = DataSet(

@@ -13,6 +13,7 @@ from boirl.demonstrations import Demonstrations
 from boirl.domains.roads.attributes import Utilities
 from boirl.domains.roads.files import load_road_network
 from boirl.domains.roads.network import RoadNetwork
+from boirl.domains.roads.recursive_logit import RecursiveLogitProblem, recursive_logit_problem
 from boirl.domains.roads.town import generate_town
 from boirl.errors import InvalidInputError
 from boirl.policies import Bellman, TabularPolicy, TabularSolver
@@ -99,6 +100,12 @@ def build_borlange_real(
     network, trips = load_road_network(data_folder("borlange", data))
     chosen = trips.to(BORLANGE_DESTINATION)
     return road_problem(network, BORLANGE_DESTINATION, chosen, BOXES[_box(box)], bellman)
+
+
+def build_borlange_recursive_logit(data: str | None = None) -> RecursiveLogitProblem:
+    # Its trips end at dummy links, and 80 of them pass a link that leads to theirs before.
+    network, trips = load_road_network(data_folder("borlange", data))
+    return recursive_logit_problem(network, trips, at_destination="pass")
 
 
 def build_road_network(

@@ -13,20 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boirl.datasets import data_folder
 from boirl.demonstrations import UNKNOWN, Demonstrations
 from boirl.domains.roads.attributes import Utilities, feature_weights, utility_weights
 from boirl.domains.roads.diverging_rewards import DivergingRewards
-from boirl.domains.roads.files import load_road_network
 from boirl.domains.roads.kept_policy import KeptRoutePolicy, kept_arrays
 from boirl.domains.roads.network import RoadNetwork
 from boirl.domains.roads.observed import ObservedTrips
 from boirl.domains.roads.route_choice import AtDestination, RouteChoice, RoutePolicy
-from boirl.domains.roads.trips import (
-    TripDemonstrations,
-    Trips,
-    without_padding,
-)
+from boirl.domains.roads.trips import TripDemonstrations, Trips, without_padding
 from boirl.domains.roads.turn_rewards import TurnReward, TurnUtilities
 from boirl.errors import DemonstrationError, InvalidInputError, SolverError
 from boirl.evaluation import Evaluation, PolicyArrays
@@ -351,9 +345,3 @@ def recursive_logit_problem(
         demonstrations=TripDemonstrations.of(plain, trips.travellers, trips.weights),
         name="trips",
     )
-
-
-def build_borlange_recursive_logit(data: str | None = None) -> RecursiveLogitProblem:
-    # Its trips end at dummy links, and 80 of them pass a link that leads to theirs before.
-    network, trips = load_road_network(data_folder("borlange", data))
-    return recursive_logit_problem(network, trips, at_destination="pass")
