@@ -87,7 +87,7 @@ def call(words: str) -> list[str]:
 
 
 def fill(text: str) -> str:
-    """A page with its blocks written anew."""
+    """A page with its blocks written again."""
 
     def written(match: re.Match[str]) -> str:
         return "\n".join([match["begin"], *call(match["call"]), match["end"]])

@@ -2,7 +2,7 @@
 
 Rewards are led from the whole box to where demonstrations leave them: the likelihood is raised to a
 power that rises to 1, and each stage draws around the rewards of the last one (population Monte
-Carlo). Those of the last stage are drawn anew, each counts by its exact likelihood, and their
+Carlo). Those of the last stage are drawn again, each counts by its exact likelihood, and their
 weights say how large the posterior is.
 """
 

@@ -106,7 +106,7 @@ def _first_within(nll: np.ndarray, limit: float) -> int | None:
 
 
 def _infeasible_reported(found: RewardSet, limit: float) -> int:
-    """Solutions that break the constraint, by solving for them anew."""
+    """Solutions that break the constraint, by solving for them again."""
     problem = found.problem
     reported = [*found.within(0.10), *(group.representative for group in found.groups())]
     values = [_reach(problem, problem.evaluate(theta)) for theta in reported]

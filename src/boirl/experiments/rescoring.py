@@ -1,7 +1,7 @@
 """Does an answer cost anything twice? New demonstrations under rewards that were evaluated before.
 
 Rewards are evaluated, further demonstrations are added, and all are scored again from the policies
-that were kept: how long does it take, and are the NLLs those of evaluating anew?
+that were kept: how long does it take, and are the NLLs those of evaluating again?
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PROBLEMS: dict[str, tuple[str, dict[str, Any], int]] = {
 """Problem, its options, and the rewards that are evaluated: few where each is learned."""
 
 CHECKED = 10
-"""Rewards that are evaluated anew, to compare."""
+"""Rewards that are evaluated again, to compare."""
 
 
 def run_trial(name: str, seed: int, rewards: int) -> Row:
@@ -48,8 +48,8 @@ def run_trial(name: str, seed: int, rewards: int) -> Row:
     study.evidence.add_demonstrations(more, study.trials)
     scoring = time.perf_counter() - began
     scored = study.evaluations[:CHECKED]
-    anew = [study.problem.evaluate(one.theta, one.seed) for one in scored]
-    gaps = [abs(a.nll - b.nll) for a, b in zip(scored, anew, strict=True) if a.ok and b.ok]
+    again = [study.problem.evaluate(one.theta, one.seed) for one in scored]
+    gaps = [abs(a.nll - b.nll) for a, b in zip(scored, again, strict=True) if a.ok and b.ok]
     return {
         "problem": name,
         "seed": seed,

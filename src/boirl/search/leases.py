@@ -231,7 +231,7 @@ def is_free(trial: FrozenTrial, now: float) -> bool:
 def place() -> str:
     """Identifies the numbers of processes here: this start of the machine, and the namespace.
 
-    Containers may share a hostname, and a machine that was started anew has other processes. Empty
+    Containers may share a hostname, and a machine that was restarted has other processes. Empty
     where the system does not tell, so that only deadlines count.
     """
     try:
