@@ -19,7 +19,7 @@ LEAST_VARIANCE = 1e-14
 """Rounding of a covariance of order one may push a variance this far below 0."""
 
 JITTERS = (0.0, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)
-"""Shares of the diagonal that are added to it, in turn, until the covariance can be factorised in
+"""Added to the diagonal, and as shares of it, in turn, until the covariance can be factorised in
 double precision."""
 
 
@@ -160,7 +160,7 @@ def factorise(covariance: Tensor) -> Tensor:
     for jitter in JITTERS:
         shifted = covariance
         if jitter:
-            shifted = covariance + torch.diag(jitter * covariance.diagonal())
+            shifted = covariance + torch.diag(jitter * (1.0 + covariance.diagonal().abs()))
         factor, failed = torch.linalg.cholesky_ex(shifted)
         if not failed:
             return factor
