@@ -21,6 +21,7 @@ OPTIONS = {
     "mixtures": "--seeds 100-119",
     "maze-noise": "--trials 16",
     "maze-search": "--seeds 0-4",
+    "optima": "--seeds 112-121",
     "shaping": "--seeds 100-109",
     "taxi-learning": "--seeds 100-105",
     "suite": "--seeds 109-111 --method search --method search-few --method pyvbmc",

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from boirl.types import FloatArray
 
-SAMPLES = 256
+SAMPLES = 128
 """Points that are ranked, all over the cube, and as many around the centre."""
 
 LOCAL_RADII = (1e-3, 0.3)

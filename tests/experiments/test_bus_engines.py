@@ -2,46 +2,16 @@
 
 import json
 
-import numpy as np
 import pytest
 
-import boirl
 from boirl.domains.bus_engines.made_up import make_up_buses
 from boirl.domains.bus_engines.problem import bus_engine_problem
 from boirl.experiments import bus_engines, run_experiment
-from boirl.experiments.bus_engines import likelihood_ratio_intervals, profile_intervals
 
 
 @pytest.fixture(scope="module")
 def problem():
     return bus_engine_problem(make_up_buses(20, 60, seed=1000))
-
-
-class KnowsExactly:
-    """A search that is never wrong."""
-
-    def __init__(self, problem, best_nll):
-        self.problem, self.best_nll = problem, best_nll
-
-    def predict_nll(self, thetas):
-        return self.problem.nll_batch(thetas), None
-
-
-def test_intervals_of_the_exact_landscape_are_the_classical_ones(problem, monkeypatch):
-    monkeypatch.setattr(bus_engines, "GRID", 17)
-    monkeypatch.setattr(bus_engines, "ZOOMS", 3)
-    estimate = boirl.maximum_likelihood(problem)
-    found = likelihood_ratio_intervals(KnowsExactly(problem, estimate.nll))
-    classical = profile_intervals(estimate)
-    widths = (classical[:, 1] - classical[:, 0])[:, None]
-    np.testing.assert_allclose((found - classical) / widths, 0.0, atol=0.05)
-
-
-def test_an_interval_that_nothing_is_in_is_a_point():
-    axis = np.array([0.0, 1.0, 2.0])
-    assert bus_engines._crossings(axis, np.array([3.0, 1.0, 2.0])) == (1.0, 1.0)
-    assert bus_engines._crossings(axis, np.array([1.0, -1.0, 3.0])) == (0.5, 1.25)
-    assert bus_engines._crossings(axis, np.array([-1.0, -1.0, -1.0])) == (0.0, 2.0)
 
 
 def test_both_stories_are_told_and_searches_are_kept(tmp_path, monkeypatch):

@@ -36,12 +36,13 @@ def test_hyperparameters_that_cannot_be_are_refused(evidence, monkeypatch):
 
 
 def test_the_most_probable_are_more_probable_than_the_medians(evidence):
-    best = evidence.maximise(np.zeros(evidence.size), 60)
-    assert evidence.log_probability(best) > evidence.log_probability(np.zeros(evidence.size))
+    best, height = evidence.maximise(np.zeros(evidence.size), 60)
+    assert height == pytest.approx(evidence.log_probability(best))
+    assert height > evidence.log_probability(np.zeros(evidence.size))
 
 
 def test_draws_spread_no_wider_than_the_prior(evidence):
-    laplace = Laplace.around(evidence, evidence.maximise(np.zeros(evidence.size), 60))
+    laplace = Laplace.around(evidence, *evidence.maximise(np.zeros(evidence.size), 60))
     noise = np.random.default_rng(0).standard_normal((32, evidence.size))
     drawn = laplace.draws(evidence, noise, 6)
     assert drawn.shape == (6, evidence.size)

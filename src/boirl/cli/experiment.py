@@ -25,7 +25,8 @@ def experiment(
             "fetch-solvers, "
             "bus-engines, labyrinth, federation, objectworld (gp-irl), "
             "taxi-learning (cr-irl), questions, rescoring, constraints, worst-case, mixtures, "
-            "look-ahead, batches, high-dimension or suite (problems that nobody tuned for)."
+            "look-ahead, batches, high-dimension, suite (problems that nobody tuned for) or "
+            "optima (of them)."
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder for the results.")],
@@ -55,8 +56,8 @@ def experiment(
         list[str] | None,
         typer.Option(
             help="Of baselines: gridworld, 'borlange narrow', 'borlange wide', maze or fetch; of "
-            "suite: a generator such as mdp-few; of objectworld: distances or thresholds; of "
-            "taxi-learning: careful or noisy (may be repeated).",
+            "suite and optima: a generator such as mdp-few; of objectworld: distances or "
+            "thresholds; of taxi-learning: careful or noisy (may be repeated).",
             show_default="all",
         ),
     ] = None,

@@ -13,7 +13,7 @@ from boirl.errors import InvalidInputError
 from boirl.estimation.information import FlatDirection, observed_information
 from boirl.estimation.likelihood_ratio import LikelihoodRatioTest, likelihood_ratio_test
 from boirl.estimation.optimum import CountedNll, find_optimum
-from boirl.estimation.profile import ProfileInterval, profile_end
+from boirl.estimation.profile import ProfileInterval, profile_interval
 from boirl.estimation.robust import robust_covariance
 from boirl.estimation.tables import estimate_table, plain
 from boirl.problem import Problem
@@ -127,30 +127,17 @@ class Estimate:
             name: Of the parameter.
             level: Of confidence.
         """
-        if name not in self.names:
-            raise InvalidInputError(
-                f"there is no parameter {name!r}; expected one of {', '.join(self.names)}"
-            )
-        if not 0.0 < level < 1.0:
-            raise InvalidInputError(f"the level is {level}; expected one in (0, 1)")
-        box, column = self.problem.box, self.names.index(name)
-        width = float(box.high[column] - box.low[column])
-        ends = [
-            profile_end(
-                CountedNll(self.problem),
-                box.to_unit(self.theta),
-                self.nll,
-                self.n_demonstrations,
-                column,
-                side,
-                level,
-                float(self.standard_errors[column]) / width,
-            )
-            for side in (-1.0, 1.0)
-        ]
-        (low, open_low), (high, open_high) = ends
-        at = [float(box.low[column]) + width * end for end in (low, high)]
-        return ProfileInterval(name, at[0], at[1], level, open_low, open_high)
+        errors = dict(zip(self.names, self.standard_errors, strict=True))
+        return profile_interval(
+            CountedNll(self.problem),
+            self.problem.box.to_unit(self.theta),
+            self.nll,
+            self.n_demonstrations,
+            self.problem.box,
+            name,
+            level,
+            float(errors.get(name, np.nan)),
+        )
 
     def likelihood_ratio_test(self, smaller: Estimate) -> LikelihoodRatioTest:
         """Test a smaller reward family, which this one contains, against this one.

@@ -8,13 +8,15 @@ almost linear, within a bracket.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import chi2
 
+from boirl.errors import InvalidInputError
 from boirl.estimation.descent import Objective, descend
-from boirl.types import FloatArray
+from boirl.types import Box, FloatArray
 
 PRECISION = 1e-4
 """Share of its distance from the optimum to which the end of an interval is known."""
@@ -48,6 +50,45 @@ class ProfileInterval:
     def __str__(self) -> str:
         left, right = "(" if self.open_low else "[", ")" if self.open_high else "]"
         return f"{self.name} in {left}{self.low:.6g}, {self.high:.6g}{right}"
+
+
+def profile_interval(
+    objective: Objective,
+    unit: FloatArray,
+    nll: float,
+    n: int,
+    box: Box,
+    name: str,
+    level: float,
+    standard_error: float = math.nan,
+) -> ProfileInterval:
+    """The values of a parameter that a likelihood-ratio test does not reject.
+
+    Args:
+        objective: Mean NLL and gradient on the unit cube.
+        unit: The optimum, `d`.
+        nll: Its mean NLL.
+        n: Demonstrations.
+        box: Of the parameters.
+        name: Of the parameter.
+        level: Of confidence.
+        standard_error: Of the parameter; not finite where nobody knows.
+    """
+    if name not in box.names:
+        raise InvalidInputError(
+            f"there is no parameter {name!r}; expected one of {', '.join(box.names)}"
+        )
+    if not 0.0 < level < 1.0:
+        raise InvalidInputError(f"the level is {level}; expected one in (0, 1)")
+    column = box.names.index(name)
+    width = float(box.high[column] - box.low[column])
+    ends = [
+        profile_end(objective, unit, nll, n, column, side, level, standard_error / width)
+        for side in (-1.0, 1.0)
+    ]
+    (low, open_low), (high, open_high) = ends
+    at = [float(box.low[column]) + width * end for end in (low, high)]
+    return ProfileInterval(name, at[0], at[1], level, open_low, open_high)
 
 
 def profile_end(

@@ -29,6 +29,7 @@ from boirl.experiments import (
     maze_search,
     mixtures,
     objectworld,
+    optima,
     questions,
     rescoring,
     reward_set,
@@ -69,6 +70,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "worst-case": worst_case.EXPERIMENT,
     "mixtures": mixtures.EXPERIMENT,
     "suite": suite.EXPERIMENT,
+    "optima": optima.EXPERIMENT,
     "town-estimates": town_estimates.EXPERIMENT,
 }
 

@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import chi2
 
 from boirl.datasets import data_folder
 from boirl.domains.bus_engines.made_up import make_up_buses
@@ -50,8 +49,6 @@ LEVEL = 0.95
 TAILS = (0.025, 0.975)
 CLOSE = 0.1
 """Share of its width within which an interval agrees with the classical one."""
-
-GRID, ZOOMS = 61, 4
 
 
 def run(
@@ -106,52 +103,9 @@ def run(
     return summary
 
 
-def likelihood_ratio_intervals(found: RewardSet, level: float = LEVEL) -> FloatArray:
-    """Profile intervals of two parameters by the NLL that a search expects, `2 x 2`.
-
-    Nothing is solved: the expected NLL is profiled on a grid that closes in on the rewards that a
-    likelihood-ratio test does not reject.
-
-    Args:
-        found: A search with two parameters.
-        level: Of confidence.
-    """
-    box, count = found.problem.box, len(found.problem.demonstrations)
-    rise = float(chi2.ppf(level, 1)) / (2 * count)
-    low, high = box.low, box.high
-    intervals = np.stack([low, high], axis=1)
-    for _ in range(ZOOMS):
-        axes = [np.linspace(*ends, GRID) for ends in zip(low, high, strict=True)]
-        points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
-        nll = np.asarray(found.predict_nll(points)[0]).reshape(GRID, GRID)
-        excess = nll - min(float(nll.min()), found.best_nll) - rise
-        profiles = [excess.min(axis=1), excess.min(axis=0)]
-        intervals = np.array([_crossings(*one) for one in zip(axes, profiles, strict=True)])
-        margin = 2.0 * (high - low) / (GRID - 1)
-        low = np.maximum(intervals[:, 0] - margin, box.low)
-        high = np.minimum(intervals[:, 1] + margin, box.high)
-    return intervals
-
-
-def _crossings(axis: FloatArray, excess: FloatArray) -> tuple[float, float]:
-    """Where a profile first and last crosses 0, between points of its axis."""
-    inside = np.flatnonzero(excess <= 0.0)
-    if not inside.size:
-        nearest = float(axis[excess.argmin()])
-        return nearest, nearest
-    ends = []
-    for at, beyond in ((inside[0], inside[0] - 1), (inside[-1], inside[-1] + 1)):
-        if not 0 <= beyond < len(axis):
-            ends.append(float(axis[at]))
-            continue
-        share = -excess[at] / (excess[beyond] - excess[at])
-        ends.append(float(axis[at] + share * (axis[beyond] - axis[at])))
-    return ends[0], ends[1]
-
-
-def profile_intervals(estimate: Estimate, level: float = LEVEL) -> FloatArray:
-    """Exact profile intervals of all parameters, `d x 2`."""
-    found = [estimate.profile_interval(name, level) for name in estimate.names]
+def profile_intervals(known: Estimate | RewardSet) -> FloatArray:
+    """Profile intervals of all parameters, `d x 2`."""
+    found = [known.profile_interval(name, LEVEL) for name in known.problem.box.names]
     return np.array([(one.low, one.high) for one in found])
 
 
@@ -168,7 +122,7 @@ def _search(
     classical: FloatArray,
 ) -> Row:
     found = explore(problem, evaluations, seed=seed)
-    intervals = likelihood_ratio_intervals(found)
+    intervals = profile_intervals(found)
     widths, wanted = (one[:, 1] - one[:, 0] for one in (intervals, classical))
     middles = (intervals.mean(axis=1) - classical.mean(axis=1)) / wanted
     return {

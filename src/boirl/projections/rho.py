@@ -198,7 +198,7 @@ class Returns:
         returns = [
             (self.counts @ self.reward(rows, self.transitions).T).T for rows in theta.split(at_once)
         ]
-        return torch.cat(returns)
+        return torch.cat(returns) if len(returns) > 1 else returns[0]
 
 
 def as_matrix(matrix: sp.csr_array) -> Tensor:

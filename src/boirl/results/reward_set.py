@@ -16,6 +16,7 @@ from boirl.constraints import NO_CONSTRAINTS, Constraints
 from boirl.constraints.quantities import Quantity
 from boirl.constraints.region import constrain
 from boirl.errors import InvalidInputError
+from boirl.estimation.profile import ProfileInterval
 from boirl.evaluation import Evaluation
 from boirl.files import prefixed, without_prefix
 from boirl.lazy import load
@@ -29,6 +30,7 @@ from boirl.results.health import examine, mark_unsearched
 from boirl.results.inference import ParameterSummary, sample_rewards, summarise_parameters
 from boirl.results.notebook import search_html
 from boirl.results.posterior_export import arviz_data, total_log_likelihood
+from boirl.results.profiles import expected_interval
 from boirl.results.report import describe
 from boirl.results.result import RESULT_KINDS, Result
 from boirl.results.summary import search_facts
@@ -141,6 +143,19 @@ class RewardSet(Result):
         """
         summary = summarise_parameters(self.sample(n, seed), self.problem.box)
         return mark_unsearched(self, self.sample(n, seed, possible=True), summary)
+
+    def profile_interval(self, name: str, level: float = 0.95) -> ProfileInterval:
+        """The values of a parameter that a likelihood-ratio test does not reject, the others taking
+        their best values for each.
+
+        By the NLL that the search expects: nothing is solved. `boirl.maximum_likelihood(problem)`
+        has the exact one, for the price of some descents.
+
+        Args:
+            name: Of the parameter.
+            level: Of confidence.
+        """
+        return expected_interval(self.fitted, name, level)
 
     @cached_property
     def _seen(self) -> Observations:

@@ -105,6 +105,8 @@ class RewardFamily(ABC):
 
     def with_fixed(self, theta: Tensor) -> Tensor:
         """Insert the fixed parameters: `... x d` to `... x p`."""
+        if all(p.fixed is None for p in self.parameters):
+            return theta
         free = iter(theta.unbind(-1))
         columns = [
             next(free) if p.fixed is None else theta.new_full(theta.shape[:-1], p.fixed)

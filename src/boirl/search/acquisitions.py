@@ -136,7 +136,7 @@ def _better(surrogate: FittedSurrogate) -> Proposal | None:
 
     def loss(unit: FloatArray) -> tuple[float, FloatArray]:
         leaf = torch.tensor(unit[None], requires_grad=True)
-        mean, _ = surrogate.marginals(leaf)
+        mean = surrogate.mean(leaf)
         (slopes,) = torch.autograd.grad(mean.sum(), leaf)
         return n * float(mean.detach()), n * slopes[0].numpy()
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
@@ -23,8 +23,9 @@ FAR = 8.0
 IMPOSSIBLE = 1e10
 """Loss of hyperparameters whose covariance cannot be factorised."""
 
-SMALLEST_GAIN = 1e-6
-"""Share of the log probability, hundreds of nats, below which a step is the last one of a climb."""
+SMALLEST_GAIN = 0.01
+"""Nats below which a step is the last one of a climb: hyperparameters that are as probable to a
+hundredth are as good."""
 
 HESSIAN_STEP = 1e-3
 """Step, in log hyperparameters, of the differences of gradients that give the curvature."""
@@ -75,17 +76,26 @@ class Evidence:
         likelihood: Tensor = _LogDensity.apply(covariance, self.data.targets)
         return likelihood - 0.5 * vector.square().sum()
 
-    def maximise(self, start: FloatArray, steps: int) -> FloatArray:
-        """The most probable hyperparameters, by L-BFGS from a start."""
+    def maximise(self, start: FloatArray, steps: int) -> tuple[FloatArray, float]:
+        """The most probable hyperparameters and their log probability, by L-BFGS from a start."""
+        lowest = math.inf
+
+        def stop_at_the_top(intermediate_result: OptimizeResult) -> None:
+            nonlocal lowest
+            gain, lowest = lowest - intermediate_result.fun, intermediate_result.fun
+            if gain < SMALLEST_GAIN:
+                raise StopIteration
+
         found = minimize(
             self.loss,
             start,
             jac=True,
             method="L-BFGS-B",
             bounds=[(-FAR, FAR)] * self.size,
-            options={"maxiter": steps, "ftol": SMALLEST_GAIN},
+            callback=stop_at_the_top,
+            options={"maxiter": steps, "ftol": 0.0},
         )
-        return np.asarray(found.x)
+        return np.asarray(found.x), -float(found.fun)
 
     def curvature(self, vector: FloatArray) -> FloatArray:
         """Second derivatives of the loss, by differences of its slopes."""
@@ -136,11 +146,11 @@ class Laplace:
     log_evidence: float
 
     @classmethod
-    def around(cls, evidence: Evidence, centre: FloatArray) -> Laplace:
-        """The Gaussian with the curvature of the evidence, nowhere wider than the prior."""
+    def around(cls, evidence: Evidence, centre: FloatArray, height: float) -> Laplace:
+        """The Gaussian with the curvature of the evidence, nowhere wider than the prior, around
+        hyperparameters of some log probability."""
         precision, axes = np.linalg.eigh(evidence.curvature(centre))
         precision = np.maximum(precision, 1.0)
-        height = evidence.log_probability(centre)
         return cls(centre, axes / np.sqrt(precision), height - 0.5 * float(np.log(precision).sum()))
 
     def draws(self, evidence: Evidence, noise: FloatArray, keep: int) -> FloatArray:

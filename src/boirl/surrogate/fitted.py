@@ -164,9 +164,19 @@ class FittedSurrogate:
             ]
         return self._last_marginals[key]
 
+    def mean(self, unit: Tensor) -> Tensor:
+        """Mean of the NLL at points `n x d` of the unit cube, `n`; differentiable, and quicker than
+        `marginals`."""
+        projected = self._projected(unit)
+        means = [
+            one.nll(one.process.mean(one.space.inputs(unit, projected=projected)))
+            for one in self.components
+        ]
+        return torch.stack(means).mean(dim=0)
+
     def marginals(self, unit: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and sd of the NLL, differentiable, at points `n x d` of the unit cube."""
-        projected = self.projection.project(torch.addcmul(self._low, self._width, unit))
+        projected = self._projected(unit)
         back = [one.output.back(*one.outputs(unit, projected)) for one in self.components]
         if len(back) == 1:
             return back[0]
@@ -174,6 +184,10 @@ class FittedSurrogate:
         sds = torch.stack([sd for _, sd in back])
         variance = sds.square().mean(dim=0) + means.var(dim=0, correction=0)
         return means.mean(dim=0), variance.sqrt()
+
+    def _projected(self, unit: Tensor) -> Tensor:
+        """What the projection gives at points `n x d` of the unit cube, `n x K`."""
+        return self.projection.project(torch.addcmul(self._low, self._width, unit))
 
     def joint(self, unit: Tensor) -> tuple[Tensor, Tensor]:
         """Mean, `n`, and covariance, `n x n`, of the NLL; differentiable."""

@@ -94,6 +94,11 @@ class Process:
         variance = self.kernel.covariance(at.diagonal, self.values) - explained
         return cross @ weights, variance.clamp_min(LEAST_VARIANCE).sqrt()
 
+    def mean(self, at: Inputs) -> Tensor:
+        """Mean at points without slopes, `n`; differentiable."""
+        weights, _ = self._solved
+        return self.kernel.covariance(at.against(self.data.inputs), self.values) @ weights
+
     def joint(self, at: Inputs) -> tuple[Tensor, Tensor]:
         """Mean, `n`, and covariance, `n x n`."""
         weights, inverse = self._solved

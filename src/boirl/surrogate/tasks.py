@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from boirl.surrogate.component import Component
-from boirl.surrogate.doubt import Doubt
+from boirl.surrogate.doubt import DOUBT, Doubt
 from boirl.surrogate.evidence import Evidence, Laplace, to_vector
 from boirl.surrogate.latent import LatentSpace
 from boirl.surrogate.process import Process
@@ -19,6 +19,9 @@ from boirl.types import FloatArray
 
 COLD_FIT_STEPS, WARM_FIT_STEPS = 60, 15
 """Steps of L-BFGS: until nothing changes, or as many as an evaluation more may call for."""
+
+TRUSTING = -3.0
+"""Prior standard deviations from the median of the doubt: next to none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +56,9 @@ class Task:
     def most_probable(self, start: FloatArray | None) -> tuple[float, Component]:
         """The log probability and the process of hyperparameters that a short climb ends at, from
         a start or from the medians."""
-        best = self._maximise(start, WARM_FIT_STEPS)
-        return self.log_probability(best), self.component(best)
+        begin = np.zeros(self.evidence.size) if start is None else start
+        best, height = self.evidence.maximise(begin, WARM_FIT_STEPS)
+        return height + self.log_units, self.component(best)
 
     def log_probability(self, vector: FloatArray) -> float:
         """Of the evaluations and of hyperparameters, in units that all scales share."""
@@ -65,13 +69,23 @@ class Task:
         return self.most_probable(None)[0]
 
     def laplace(self, start: FloatArray | None) -> Laplace:
-        """The Gaussian around the most probable hyperparameters."""
-        steps = COLD_FIT_STEPS if start is None else WARM_FIT_STEPS
-        return Laplace.around(self.evidence, self._maximise(start, steps))
+        """The Gaussian around the most probable hyperparameters.
 
-    def _maximise(self, start: FloatArray | None, steps: int) -> FloatArray:
-        begin = np.zeros(self.evidence.size) if start is None else start
-        return self.evidence.maximise(begin, steps)
+        The probability often has two peaks, as evaluations far from the best are explained closely
+        or hardly at all. Without a start, the climbs are one towards each.
+        """
+        steps = COLD_FIT_STEPS if start is None else WARM_FIT_STEPS
+        begins = self._cold_starts if start is None else [start]
+        climbs = [self.evidence.maximise(begin, steps) for begin in begins]
+        return Laplace.around(self.evidence, *max(climbs, key=lambda one: one[1]))
+
+    @property
+    def _cold_starts(self) -> list[FloatArray]:
+        """The medians and, where evaluations may be doubted, the same with next to no doubt."""
+        medians = np.zeros(self.evidence.size)
+        kinds = np.repeat([prior.name for prior in self.evidence.priors], self.evidence.sizes)
+        doubted = kinds == DOUBT.name
+        return [medians, np.where(doubted, TRUSTING, 0.0)] if doubted.any() else [medians]
 
     def centre_of(self, warm_start: Mapping[str, Any] | None) -> FloatArray | None:
         """The middle of the hyperparameters of an earlier fit on this scale; None without one."""
