@@ -20,6 +20,12 @@ def test_gradients_of_the_marginals_match_finite_differences(surrogate, evaluati
     assert torch.autograd.gradcheck(fitted.marginals, unit, atol=1e-3, rtol=1e-4)
 
 
+def test_the_mean_alone_is_that_of_the_marginals(surrogate, evaluations):
+    fitted = surrogate.fit(*evaluations)
+    unit = torch.tensor(np.random.default_rng(3).uniform(0.1, 0.9, (4, 3)))
+    torch.testing.assert_close(fitted.mean(unit), fitted.marginals(unit)[0])
+
+
 def test_gradients_are_finite_at_the_evaluations_themselves(surrogate, evaluations):
     # There the distance is 0, whose root has no slope.
     fitted = surrogate.fit(*evaluations)
