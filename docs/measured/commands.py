@@ -7,12 +7,12 @@ EXPERIMENT = "boirl experiment {name} {options}--out FOLDER"
 OPTIONS = {
     "baselines": "--problem gridworld --seeds 0-9",
     "birl-posterior": "--seeds 0-9",
-    "borlange-search": "--seeds 0-4",
-    "borlange-set": "--seeds 0-9",
+    "borlange-search": "--seeds 100-104",
+    "borlange-set": "--seeds 100-109 --method rho-matern --method random",
     "borlange-trips": "--evaluations 40 --seeds 0-4",
     "bus-engines": "--seeds 1000-1009",
     "federation": "--seeds 0",
-    "fetch-search": "--seeds 0-2",
+    "fetch-search": "--seeds 100-101 --evaluations 15",
     "fetch-solvers": "",
     "gridworld-efficiency": "--seeds 100-149",
     "gridworld-set": "--seeds 100-109",
@@ -20,11 +20,11 @@ OPTIONS = {
     "many-parameters": "--method rho-matern --method random --method maxent --seeds 100-109",
     "mixtures": "--seeds 100-119",
     "maze-noise": "--trials 16",
-    "maze-search": "--seeds 0-4",
+    "maze-search": "--seeds 100-101 --method rho-matern --evaluations 20",
     "optima": "--seeds 112-121",
     "shaping": "--seeds 100-109",
     "taxi-learning": "--seeds 100-105",
-    "suite": "--seeds 109-111 --method search --method search-few --method pyvbmc",
+    "suite": "--seeds 112-114 --method search --method search-few",
     "town-estimates": "--seeds 100-199",
 }
 """Options of experiments, beside `--out` and `--data`."""
@@ -34,6 +34,8 @@ COMMANDS = {
         name: EXPERIMENT.format(name=name, options=f"{options} " if options else "")
         for name, options in OPTIONS.items()
     },
+    "suite-pyvbmc": "boirl experiment suite --seeds 112 --method search-few --method pyvbmc "
+    "--out FOLDER",
     "suite-ablation": "boirl experiment suite --seeds 109-111 --method search-few "
     "--method few-rho-rbf --method few-theta --method few-log-ei --method few-uncertain "
     "--method few-no-descents --method few-uniform --out FOLDER",

@@ -16,7 +16,7 @@ def _span(values: list[float], form: str) -> str:
 def comparison() -> list[str]:
     """One table against what else exists."""
     speed, buses = load("gridworld_speed"), load("bus_engines_speed")
-    few, vbmc = (row_of("suite", method=name) for name in ("search-few", "pyvbmc"))
+    few, vbmc = (row_of("suite-pyvbmc", method=name) for name in ("search-few", "pyvbmc"))
     ours, plain, random = (
         row_of("gridworld-efficiency", method=name) for name in ("rho-matern", "rbf", "random")
     )
