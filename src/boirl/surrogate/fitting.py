@@ -34,10 +34,6 @@ TRIED_DRAWS, KEPT_DRAWS = 32, 6
 """Hyperparameters that are drawn, and that are kept by importance: a handful that spread as far as
 the evaluations leave them."""
 
-SCALE_MARGIN = 20.0
-"""Nats by which a scale may be behind another and still be fitted again: no more are gained by it
-from one fit to the next."""
-
 EXACT_NOISE = Prior("noise", 1, 1e-7)
 """Noise of exact evaluations: what a smooth landscape leaves unexplained, next to nothing."""
 
@@ -147,7 +143,7 @@ class Surrogate:
         tasks = [seen.task(scale) for scale in self._scales]
         with single_thread():
             if draws == 1:
-                tried = _most_probable(tasks, warm_start)
+                tried = [task.most_probable(task.centre_of(warm_start)) for task in tasks]
                 best = max(tried, key=lambda one: one[0])[1]
                 return seen.fitted([best], [component for _, component in tried])
             found = [task.laplace(task.centre_of(warm_start)) for task in tasks]
@@ -282,27 +278,6 @@ class _Seen:
             half = self.surrogate.ruled_out_by(theta)
             if half is not None:
                 yield self.box.half_space_to_unit(half)
-
-
-def _most_probable(
-    tasks: Sequence[Task], warm_start: Mapping[str, Any] | None
-) -> list[tuple[float, Component]]:
-    """For each task its log probability and process, fitted where it may be the best of them."""
-    starts = [task.centre_of(warm_start) for task in tasks]
-    heights = [
-        np.inf if start is None else task.log_probability(start)
-        for task, start in zip(tasks, starts, strict=True)
-    ]
-    found: dict[int, tuple[float, Component]] = {}
-    highest = -np.inf
-    for number in np.argsort(heights)[::-1]:
-        task, start, height = tasks[number], starts[number], heights[number]
-        if start is not None and height < highest - SCALE_MARGIN:
-            found[number] = height, task.component(start)
-        else:
-            found[number] = task.most_probable(start)
-        highest = max(highest, found[number][0])
-    return [found[number] for number in range(len(tasks))]
 
 
 def _counts(shares: FloatArray, n: int) -> list[int]:

@@ -17,7 +17,7 @@ from boirl.surrogate.process import Process
 from boirl.surrogate.warping import OutputScale, Scale
 from boirl.types import FloatArray
 
-COLD_FIT_STEPS, WARM_FIT_STEPS = 60, 15
+COLD_FIT_STEPS, WARM_FIT_STEPS = 60, 8
 """Steps of L-BFGS: until nothing changes, or as many as an evaluation more may call for."""
 
 TRUSTING = -3.0
@@ -54,10 +54,9 @@ class Task:
         )
 
     def most_probable(self, start: FloatArray | None) -> tuple[float, Component]:
-        """The log probability and the process of hyperparameters that a short climb ends at, from
-        a start or from the medians."""
-        begin = np.zeros(self.evidence.size) if start is None else start
-        best, height = self.evidence.maximise(begin, WARM_FIT_STEPS)
+        """The log probability and the process of hyperparameters that short climbs end at, from a
+        start or from the medians."""
+        best, height = self._maximise(start, WARM_FIT_STEPS)
         return height + self.log_units, self.component(best)
 
     def log_probability(self, vector: FloatArray) -> float:
@@ -69,23 +68,25 @@ class Task:
         return self.most_probable(None)[0]
 
     def laplace(self, start: FloatArray | None) -> Laplace:
-        """The Gaussian around the most probable hyperparameters.
+        """The Gaussian around the most probable hyperparameters."""
+        steps = COLD_FIT_STEPS if start is None else WARM_FIT_STEPS
+        return Laplace.around(self.evidence, *self._maximise(start, steps))
+
+    def _maximise(self, start: FloatArray | None, steps: int) -> tuple[FloatArray, float]:
+        """The higher end of two climbs, from a start or from the medians.
 
         The probability often has two peaks, as evaluations far from the best are explained closely
-        or hardly at all. Without a start, the climbs are one towards each.
+        or hardly at all. The second climb begins on the side of the other one.
         """
-        steps = COLD_FIT_STEPS if start is None else WARM_FIT_STEPS
-        begins = self._cold_starts if start is None else [start]
-        climbs = [self.evidence.maximise(begin, steps) for begin in begins]
-        return Laplace.around(self.evidence, *max(climbs, key=lambda one: one[1]))
-
-    @property
-    def _cold_starts(self) -> list[FloatArray]:
-        """The medians and, where evaluations may be doubted, the same with next to no doubt."""
-        medians = np.zeros(self.evidence.size)
-        kinds = np.repeat([prior.name for prior in self.evidence.priors], self.evidence.sizes)
-        doubted = kinds == DOUBT.name
-        return [medians, np.where(doubted, TRUSTING, 0.0)] if doubted.any() else [medians]
+        begin = np.zeros(self.evidence.size) if start is None else start
+        names = np.repeat([prior.name for prior in self.evidence.priors], self.evidence.sizes)
+        (doubts,) = np.nonzero(names == DOUBT.name)
+        begins = [begin]
+        if doubts.size:
+            other = begin.copy()
+            other[doubts] = np.where(begin[doubts] > 0.5 * TRUSTING, TRUSTING, 0.0)
+            begins.append(other)
+        return max((self.evidence.maximise(one, steps) for one in begins), key=lambda one: one[1])
 
     def centre_of(self, warm_start: Mapping[str, Any] | None) -> FloatArray | None:
         """The middle of the hyperparameters of an earlier fit on this scale; None without one."""
