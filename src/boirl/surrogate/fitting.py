@@ -143,9 +143,12 @@ class Surrogate:
         tasks = [seen.task(scale) for scale in self._scales]
         with single_thread():
             if draws == 1:
-                tried = [task.most_probable(task.centre_of(warm_start)) for task in tasks]
-                best = max(tried, key=lambda one: one[0])[1]
-                return seen.fitted([best], [component for _, component in tried])
+                climbs = [task.most_probable(task.centre_of(warm_start)) for task in tasks]
+                best = int(np.argmax([one.height for one in climbs]))
+                climbs[best] = tasks[best].other_peak(climbs[best])
+                pairs = zip(tasks, climbs, strict=True)
+                tried = [task.component(climb.vector) for task, climb in pairs]
+                return seen.fitted([tried[best]], tried)
             found = [task.laplace(task.centre_of(warm_start)) for task in tasks]
             logs = np.array(
                 [one.log_evidence + task.log_units for one, task in zip(found, tasks, strict=True)]

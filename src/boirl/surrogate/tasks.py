@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -22,6 +22,13 @@ COLD_FIT_STEPS, WARM_FIT_STEPS = 60, 8
 
 TRUSTING = -3.0
 """Prior standard deviations from the median of the doubt: next to none."""
+
+
+class Climb(NamedTuple):
+    """Hyperparameters, and their log probability in units that all scales share."""
+
+    vector: FloatArray
+    height: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +60,32 @@ class Task:
             self.doubt,
         )
 
-    def most_probable(self, start: FloatArray | None) -> tuple[float, Component]:
-        """The log probability and the process of hyperparameters that short climbs end at, from a
-        start or from the medians."""
-        best, height = self._maximise(start, WARM_FIT_STEPS)
-        return height + self.log_units, self.component(best)
+    def most_probable(self, start: FloatArray | None) -> Climb:
+        """Where a short climb from a start ends, or one of twice as many steps from the medians."""
+        if start is None:
+            return self._climb(np.zeros(self.evidence.size), 2 * WARM_FIT_STEPS)
+        return self._climb(start, WARM_FIT_STEPS)
+
+    def other_peak(self, climb: Climb) -> Climb:
+        """The higher end of a climb and of another one, towards the other peak.
+
+        The probability often has two peaks, as evaluations far from the best are explained closely
+        or hardly at all.
+        """
+        return self._higher(climb, WARM_FIT_STEPS)
+
+    def _higher(self, climb: Climb, steps: int) -> Climb:
+        names = np.repeat([prior.name for prior in self.evidence.priors], self.evidence.sizes)
+        (doubts,) = np.nonzero(names == DOUBT.name)
+        if not doubts.size:
+            return climb
+        begin = climb.vector.copy()
+        begin[doubts] = np.where(begin[doubts] > 0.5 * TRUSTING, TRUSTING, 0.0)
+        return max(climb, self._climb(begin, steps), key=lambda one: one.height)
+
+    def _climb(self, begin: FloatArray, steps: int) -> Climb:
+        vector, height = self.evidence.maximise(begin, steps)
+        return Climb(vector, height + self.log_units)
 
     def log_probability(self, vector: FloatArray) -> float:
         """Of the evaluations and of hyperparameters, in units that all scales share."""
@@ -65,28 +93,14 @@ class Task:
 
     def log_evidence(self) -> float:
         """Log probability at hyperparameters that a short climb from the medians ends at."""
-        return self.most_probable(None)[0]
+        return self.most_probable(None).height
 
     def laplace(self, start: FloatArray | None) -> Laplace:
         """The Gaussian around the most probable hyperparameters."""
         steps = COLD_FIT_STEPS if start is None else WARM_FIT_STEPS
-        return Laplace.around(self.evidence, *self._maximise(start, steps))
-
-    def _maximise(self, start: FloatArray | None, steps: int) -> tuple[FloatArray, float]:
-        """The higher end of two climbs, from a start or from the medians.
-
-        The probability often has two peaks, as evaluations far from the best are explained closely
-        or hardly at all. The second climb begins on the side of the other one.
-        """
         begin = np.zeros(self.evidence.size) if start is None else start
-        names = np.repeat([prior.name for prior in self.evidence.priors], self.evidence.sizes)
-        (doubts,) = np.nonzero(names == DOUBT.name)
-        begins = [begin]
-        if doubts.size:
-            other = begin.copy()
-            other[doubts] = np.where(begin[doubts] > 0.5 * TRUSTING, TRUSTING, 0.0)
-            begins.append(other)
-        return max((self.evidence.maximise(one, steps) for one in begins), key=lambda one: one[1])
+        found = self._higher(self._climb(begin, steps), steps)
+        return Laplace.around(self.evidence, found.vector, found.height - self.log_units)
 
     def centre_of(self, warm_start: Mapping[str, Any] | None) -> FloatArray | None:
         """The middle of the hyperparameters of an earlier fit on this scale; None without one."""
