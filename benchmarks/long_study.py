@@ -8,7 +8,8 @@ which has to read them, fit and propose. Each size is measured in a process of i
 of the processor: all of this runs on one thread, and others may use the machine.
 
 - `refit`: a proposal that fits hyperparameters, from scratch;
-- `ask`: the median of those after it, which use that fit again;
+- `ask`: the median of those after it, which use that fit again, and `slowest_ask` of them;
+- `resumed`: opening the study again, as another process would, and its first proposal;
 - their parts: reading the storage, fitting (or building the process with hyperparameters that are
   known), and the acquisition;
 - `answer`: the fit of the answer, averaged over hyperparameters, and 1,000 predictions;
@@ -38,7 +39,7 @@ from boirl.search import Study
 from boirl.types import FloatArray
 
 SIZES = (100, 500, 1000, 2000)
-ASKS = 3
+ASKS = 10
 RADIUS = 0.05
 """Standard deviation, as a share of the box, of evaluations around the best."""
 
@@ -68,7 +69,8 @@ def measure(size: int, folder: str) -> dict[str, Any]:
     problem = boirl.load_problem("gridworld")
     before = _megabytes()
     initial = thetas_of_a_search(problem, size)
-    study = Study(problem, initial=initial, storage=f"sqlite:///{folder}/search.db")
+    storage = f"sqlite:///{folder}/search.db"
+    study = Study(problem, initial=initial, storage=storage)
     filled = time.process_time()
     for _ in range(size):
         question = study.ask()
@@ -83,6 +85,9 @@ def measure(size: int, folder: str) -> dict[str, Any]:
     )
     asks = [_ask(study, problem, watch) for _ in range(1 + ASKS)]
     began = time.process_time()
+    Study(problem, initial=initial, storage=storage).ask()
+    resumed = time.process_time() - began
+    began = time.process_time()
     found = study.result()
     found.predict_nll(problem.box.from_unit(np.random.default_rng(1).random((1000, 3))))
     answer = time.process_time() - began
@@ -91,6 +96,8 @@ def measure(size: int, folder: str) -> dict[str, Any]:
         "ask_and_tell_without_surrogate": filled / size,
         "refit": asks[0],
         "ask": {key: float(np.median([ask[key] for ask in asks[1:]])) for key in asks[0]},
+        "slowest_ask": max(ask["total"] for ask in asks[1:]),
+        "resumed": resumed,
         "answer": answer,
         "megabytes": _megabytes(),
         "megabytes_added": _megabytes() - before,

@@ -61,6 +61,8 @@ def speedup(found: Any) -> str:
     for acquisition, faster in found["faster"].items():
         times = ", ".join(f"{value:.2f}" for value in faster.values())
         said.append(f"{acquisition}: {times} times faster on {', '.join(faster)} workers")
+    missing = [name for name in found["times"] if name not in found["faster"]]
+    said += [f"{acquisition}: not measured" for acquisition in missing]
     for name, one in found["quality"].items():
         alone, many = (f"{one[key]['mean']:.4f}" for key in ("one_at_a_time", "eight_pending"))
         said.append(f"{name.replace('_', ' ')} {alone} one at a time, {many} with 8 pending")

@@ -27,6 +27,9 @@ from drills import rig
 WANTED = {"2": 1.9, "4": 3.7, "8": 7.0}
 """How many times faster, by workers."""
 
+QUALITIES = {"best_nll": 1.0, "coverage": -1.0}
+"""What is compared, and whether more of it is worse (1) or better (-1)."""
+
 FIRST_SEED = 100
 PENDING = (1, 8)
 
@@ -114,7 +117,7 @@ def _landscape(n: int = 60) -> tuple[FloatArray, FloatArray]:
 def compare(rows: dict[str, list[dict[str, float]]]) -> dict[str, Any]:
     """Best NLL and coverage by pending evaluations, and how they differ, seed by seed."""
     found: dict[str, Any] = {}
-    for name, worse in (("best_nll", 1.0), ("coverage", -1.0)):
+    for name, worse in QUALITIES.items():
         alone, many = (np.array([row[name] for row in rows[str(n)]]) for n in PENDING)
         n = min(len(alone), len(many))
         if not n:
@@ -143,6 +146,7 @@ def main() -> None:
     found: dict[str, Any] = {
         "evaluations": given.evaluations,
         "sleep": given.sleep,
+        "wanted_seeds": given.seeds,
         "times": kept.get("times", {"random": {}, "resolve": {}}),
         "rows": kept.get("rows", {str(pending): [] for pending in PENDING}),
     }
@@ -174,6 +178,7 @@ def measure_quality(
 
 
 def summary(found: dict[str, Any]) -> dict[str, Any]:
+    """What was found so far, and which bars are met: none that was not measured."""
     faster = {
         acquisition: {
             n: times["1"]["seconds"] / one["seconds"] for n, one in times.items() if n != "1"
@@ -182,15 +187,19 @@ def summary(found: dict[str, Any]) -> dict[str, Any]:
         if "1" in times
     }
     quality = compare(found["rows"])
+    passed = {
+        acquisition: all(faster.get(acquisition, {}).get(n, 0.0) >= WANTED[n] for n in WANTED)
+        for acquisition in found["times"]
+    }
+    is_whole = all(len(rows) >= found["wanted_seeds"] for rows in found["rows"].values())
+    for name in QUALITIES:
+        passed[name] = is_whole and name in quality and quality[name]["within_seed_spread"]
     return {
         "faster": faster,
         "wanted": WANTED,
-        "seeds": len(found["rows"]["8"]),
+        "seeds": min(len(rows) for rows in found["rows"].values()),
         "quality": quality,
-        "passed": {
-            **{one: all(some[n] >= WANTED[n] for n in some) for one, some in faster.items()},
-            **{name: one["within_seed_spread"] for name, one in quality.items()},
-        },
+        "passed": passed,
     }
 
 

@@ -57,7 +57,7 @@ def test_link_numbers_that_would_take_all_memory(link, file, column, tmp_path):
     cells = lines[3].split()
     cells[column] = link
     (tmp_path / file).write_text("\n".join([*lines[:3], " ".join(cells), *lines[4:]]))
-    # Of a turn to a destination, or of an angle that no turn has, any number is right.
+    # Of an angle that no turn has, any number is right.
     with suppress(BoirlError):
         target.use(tmp_path)
 

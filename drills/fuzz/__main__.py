@@ -4,8 +4,8 @@
 
 Each kind is drilled in a child process, whose memory is limited: a file that ends the interpreter,
 or that takes longer than a minute, is counted and the drill goes on after it. The same seed damages
-files in the same way. Exit code 1 where something else happened than that a file was accepted or
-refused with a `BoirlError`.
+files in the same way, and a run with more mutations goes on where the file in `--out` ends. Exit
+code 1 where something else happened than that a file was accepted or refused with a `BoirlError`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def main() -> int:
     bad = 0
     kinds = given.kind or list(targets())
     for kind in kinds:
-        found = supervise(kind, given.seed, given.mutations)
+        found = supervise(kind, given.seed, given.mutations, begun(given.out, kind, given.seed))
         bad += len(found["failures"])
         print(f"{kind}: {found['counts']}", flush=True)
         for failure in found["failures"][:3]:
@@ -64,6 +64,15 @@ def main() -> int:
             keep(given.out, kind, found)
     print(f"{given.mutations * len(kinds)} damaged files, {bad} neither accepted nor refused")
     return 1 if bad else 0
+
+
+def begun(out: Path | None, kind: str, seed: int) -> dict[str, Any]:
+    """What earlier runs with that seed found; a drill goes on where they ended."""
+    path = None if out is None else out / "fuzz.json"
+    if path is None or not path.exists():
+        return {}
+    found: dict[str, Any] = json.loads(path.read_text()).get(kind, {})
+    return found if found.get("seed") == seed else {}
 
 
 def keep(out: Path, kind: str, found: dict[str, Any]) -> None:
@@ -91,11 +100,18 @@ def drill(kind: str, seed: int, first: int, mutations: int, folder: str) -> None
         print(json.dumps(run_trial(target, index, seed, number, whole, copy)), flush=True)
 
 
-def supervise(kind: str, seed: int, mutations: int) -> dict[str, Any]:
-    """Counts and failures of all mutations of one kind; children that end are replaced."""
-    counts: Counter[str] = Counter()
-    failures: list[dict[str, Any]] = []
-    began, first = time.monotonic(), 0
+def supervise(kind: str, seed: int, mutations: int, before: dict[str, Any]) -> dict[str, Any]:
+    """Counts and failures of all mutations of one kind; children that end are replaced.
+
+    Args:
+        kind: Of file.
+        seed: Of the drill.
+        mutations: How many there are to be.
+        before: What was found of the first of them; empty where this is the first run.
+    """
+    counts: Counter[str] = Counter(before.get("counts", {}))
+    failures: list[dict[str, Any]] = list(before.get("failures", []))
+    began, first = time.monotonic() - before.get("seconds", 0.0), before.get("mutations", 0)
     while first < mutations:
         with tempfile.TemporaryDirectory() as folder:
             command = [sys.executable, "-m", "drills.fuzz", "--kind", kind]
@@ -129,7 +145,7 @@ def supervise(kind: str, seed: int, mutations: int) -> dict[str, Any]:
             failures.append({"number": first, "outcome": ended, "error": last_words[-300:]})
             first += 1
     return {
-        "mutations": mutations,
+        "mutations": max(first, mutations),
         "seed": seed,
         "counts": dict(counts),
         "seconds": round(time.monotonic() - began, 1),

@@ -409,9 +409,8 @@ class Databases(Target):
     def use(self, folder: Path) -> None:
         study = boirl.Study(self.gridworld, **self._options(folder))
         _ = study.evaluations
-        for _ in range(2):
-            question = study.ask()
-            study.tell(question, self.gridworld.evaluate(question.theta))
+        question = study.ask()
+        study.tell(question, self.gridworld.evaluate(question.theta))
         _ = repr(study), study.result().best
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import boirl
 from drills import rig
+from drills.fuzz.targets import targets
 from drills.table import evaluations, inputs, processes, storages
 from drills.table.lines import BEFORE
 
@@ -56,7 +57,9 @@ def fuzz(out: Path) -> dict[str, Any]:
         return {"skipped": "run python -m drills.fuzz with the same --out first", "clean": False}
     kinds = json.loads(file.read_text())
     found = {kind: {"mutations": one["mutations"], **one["counts"]} for kind, one in kinds.items()}
-    return {**found, "clean": not any(one["failures"] for one in kinds.values())}
+    missing = len(set(targets()) - set(kinds))
+    failed = any(one["failures"] for one in kinds.values())
+    return {**found, "kinds_not_run": missing, "clean": not failed and not missing}
 
 
 def asks(out: Path) -> dict[str, Any]:

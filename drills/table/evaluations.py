@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,10 @@ main()
 """The command, with a file that appears when five evaluations are done."""
 
 
+MOST_SECONDS = 300.0
+"""That a command takes to end at a signal, on a machine that is busy."""
+
+
 def interruptions(problem: Any, folder: Path, repeats: int) -> dict[str, Any]:
     """SIGTERM and Ctrl-C to `boirl run` in memory, with and without `--out`: what is kept?"""
     found: dict[str, Any] = {}
@@ -172,11 +177,17 @@ def _interrupt(
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         text=True,
+        # What is started in the background may ignore Ctrl-C from the start.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
     while not marker.exists() and process.poll() is None:
         time.sleep(0.05)
     process.send_signal(number)
-    said = process.communicate()[1]
+    try:
+        said = process.communicate(timeout=MOST_SECONDS)[1]
+    except subprocess.TimeoutExpired:
+        process.kill()
+        said = process.communicate()[1]
     where = next((part for part in said.split() if part.startswith("sqlite:///")), "")
     kept = 0
     if where:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import itertools
 import os
 import pickle
 import subprocess
@@ -97,15 +98,20 @@ def memory_corruption(problem: Any, folder: Path, repeats: int) -> dict[str, Any
     """Link numbers in a road text file that once ended the interpreter or asked for 15 GiB."""
     found: dict[str, Any] = {}
     statement = "import boirl; boirl.load_road_network('.')"
-    for link in ("9223372036854775807", "2000000000"):
-        case = folder / link
+    for name, column, link in itertools.product(
+        ("linkIncidence.txt", "observationsForEstimBAI.txt"),
+        (0, -2, -1),
+        ("9223372036854775807", "2000000000"),
+    ):
+        case = folder / f"{name}-{column}-{link}"
         case.mkdir()
         RoadText().make(case)
-        file = case / "linkIncidence.txt"
-        lines = file.read_text().splitlines()
-        lines[3] = " ".join([lines[3].split()[0], link, "1"])
-        file.write_text("\n".join(lines) + "\n")
-        found[link] = measured(statement, case)
+        lines = (case / name).read_text().splitlines()
+        cells = lines[3].split()
+        cells[column] = link
+        lines[3] = " ".join(cells)
+        (case / name).write_text("\n".join(lines) + "\n")
+        found[f"{link} in column {column % 3 + 1} of {name}"] = measured(statement, case)
     return {**found, "clean": all(map(_is_harmless, found.values()))}
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from boirl.cli.parallel import resume_command
 from boirl.errors import BoirlError
+from boirl.results import RewardSet
 from boirl.search.study import Study
 
 
@@ -88,3 +89,20 @@ def test_what_a_search_in_memory_has_found_is_kept_if_an_error_ends_it(
     said = " ".join(errors.split())
     assert "ended by an error after 1 evaluations" in said
     assert f"--storagesqlite:///{kept}" in "".join(errors.split())
+
+
+def test_a_search_in_memory_is_kept_if_its_answer_is_interrupted(command, monkeypatch, tmp_path):
+    def interrupted(found):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(RewardSet, "__str__", interrupted)
+    monkeypatch.setattr("boirl.search.copies.interrupted_path", lambda name: tmp_path / name)
+    arguments = ("run", "gridworld2d", "--acquisition", "random", "--evaluations", 3)
+    code, _, errors = command(*arguments)
+    assert code == 130
+    assert "interrupted after 3 evaluations" in " ".join(errors.split())
+    (kept,) = tmp_path.glob("*.db")
+    monkeypatch.undo()
+    code, out, errors = command(*arguments, "--storage", f"sqlite:///{kept}")
+    assert "nothing to do: 3 evaluations" in " ".join(errors.split())
+    assert "3 evaluations" in out

@@ -11,6 +11,7 @@ pytest.importorskip("distributed")
 
 from distributed import Client, KilledWorker, LocalCluster
 
+from boirl.errors import InvalidInputError
 from boirl.execution import Outcome, cluster, make_workers
 from boirl.execution.cluster import ClusterWorkers, connect
 
@@ -148,3 +149,11 @@ def test_a_scheduler_that_vanishes_is_one_clear_line(problem, client):
     client.close()
     with pytest.raises(WorkersGoneError, match=r"has gone; what was finished before is kept"):
         workers.wait(0.01)
+
+
+@pytest.mark.parametrize(
+    "address", ["", "127.0.0.1", "tcp://127.0.0.1", "host:", "a b:1", "tcp://"]
+)
+def test_what_is_no_address_of_a_scheduler_is_named(address):
+    with pytest.raises(InvalidInputError, match=f"cluster is '{address}'; expected that of a Dask"):
+        connect(address)

@@ -43,17 +43,20 @@ def test_many_who_ask_for_the_last_ones_get_them_once(problem, storage):
     assert studies[0].questions.ask_within(6) is None
 
 
-def test_trials_beyond_what_was_wanted_count_for_nothing(problem, storage):
+def test_who_looked_before_another_asked_gets_no_more_than_there_is_room_for(
+    problem, storage, monkeypatch
+):
     one, other = (Study(problem, storage=storage, **OPTIONS) for _ in range(2))
-    questions = [one.ask(), one.ask()]
-    # As if both had looked before either had asked.
-    counted = iter([0, 2])
-    other.questions._n_counted = lambda trials: next(counted)  # type: ignore[method-assign]
+    questions = [one.ask()]
+    seen = other.database.trials()
+    questions += [one.ask()]
+    looks = iter([seen])
+    look = other.database.trials
+    monkeypatch.setattr(other.database, "trials", lambda *states: next(looks, None) or look())
     assert other.questions.ask_within(2) is None
     for question in questions:
         one.tell(question, 1.0)
-    assert len(one.trials) == len(one.evaluations) == 2
-    assert len(one.optuna_study.trials) == 3
+    assert len(one.trials) == len(one.evaluations) == len(one.optuna_study.trials) == 2
     assert len(one.run(3)) == 3
 
 
@@ -152,24 +155,15 @@ def test_one_absurd_nll_does_not_break_a_study(problem, scale):
 
 def test_an_interrupt_in_the_middle_of_asking_leaves_nothing_leased(problem, storage, monkeypatch):
     study = Study(problem, storage=storage, **OPTIONS)
-    monkeypatch.setattr(study.questions, "_n_counted", interrupt_after(1))
+    monkeypatch.setattr(study.questions, "_handed_out", interrupted)
     with pytest.raises(KeyboardInterrupt):
         study.ask()
     assert not study.questions.leases.held
     assert Study(problem, storage=storage, **OPTIONS).ask().number == 0
 
 
-def interrupt_after(calls):
-    """A count of nothing that is interrupted after so many calls."""
-    left = iter([0] * calls)
-
-    def count(trials):
-        try:
-            return next(left)
-        except StopIteration:
-            raise KeyboardInterrupt from None
-
-    return count
+def interrupted(*given):
+    raise KeyboardInterrupt
 
 
 def test_what_was_asked_for_and_not_told(problem, storage):

@@ -122,7 +122,7 @@ def test_an_evaluation_counts_only_when_all_of_it_is_stored(
         elif where == "before the numbers":
             patch.setattr(study.database, "finish", killed)
         else:
-            patch.setattr("boirl.search.transactions._SqlTransaction.end", killed)
+            patch.setattr("boirl.search.sql_transactions._SqlTransaction.end", killed)
         with pytest.raises(KilledError):
             study.run(5)
     assert len(list(folder.iterdir())) == (2 if where == "before the arrays" else 3)
@@ -172,7 +172,7 @@ def test_arrays_are_those_of_the_evaluation_that_counts(gridworld, storage, monk
     first = Evaluation(question.theta, 3.0, log_likelihoods=np.full(50, -3.0))
     second = Evaluation(question.theta, 4.0, log_likelihoods=np.full(50, -4.0))
     with monkeypatch.context() as patch:
-        patch.setattr("boirl.search.transactions._SqlTransaction.end", locked)
+        patch.setattr("boirl.search.sql_transactions._SqlTransaction.end", locked)
         with pytest.raises(StorageError, match="locked"):
             study.tell(question, first)
     study.tell(question, second)

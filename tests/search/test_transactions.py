@@ -5,8 +5,9 @@ import pytest
 from optuna.distributions import FloatDistribution
 from optuna.trial import TrialState
 
+from boirl.search.sql_transactions import SqlTransactions
 from boirl.search.storage import open_study
-from boirl.search.transactions import MemoryTransactions, SqlTransactions
+from boirl.search.transactions import MemoryTransactions
 
 SPACE = {"first": FloatDistribution(0.0, 1.0), "second": FloatDistribution(0.0, 1.0)}
 
@@ -77,3 +78,20 @@ def test_a_transaction_that_breaks_off_leaves_no_trace_in_a_database(tmp_path):
         break_off()
     (trial,) = study.trials
     assert (trial.params, trial.user_attrs) == ({}, {})
+
+
+def test_a_trial_that_is_created_is_as_one_of_optuna(study, transactions):
+    first = new_trial(study)
+    with transactions.begin(durable=False) as transaction:
+        assert transaction.n_after(first) == 0
+        trial_id, number = transaction.create({"colour": "red"})
+        assert transaction.n_after(first) == 1
+    old, new = study.trials
+    assert (number, trial_id) == (new.number, new._trial_id) == (1, new._trial_id)
+    assert (new.state, new.user_attrs) == (TrialState.RUNNING, {"colour": "red"})
+    assert abs((new.datetime_start - old.datetime_start).total_seconds()) < 60.0
+    with transactions.begin(durable=False) as transaction:
+        transaction.end(trial_id, 1.0)
+    study.tell(0, 2.0)
+    assert [one.value for one in study.trials] == [2.0, 1.0]
+    assert all(0.0 <= one.duration.total_seconds() < 60.0 for one in study.trials)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -49,6 +49,9 @@ from boirl.cli.search_options import (
 )
 from boirl.cli.thetas import parse_initial
 from boirl.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from boirl.results import RewardSet
 
 VERIFY_EVALUATIONS = 2000
 
@@ -187,25 +190,43 @@ def run(
         notes.print(f"nothing to do: {done} evaluations are in {place}", markup=False)
     elif done:
         notes.print(f"resuming: {done} of {total} evaluations are in {place}", markup=False)
-    with kept_if_it_ends_early(search, storage, out), executor_at(cluster, workers) as executor:
-        found = search.run(
-            total,
-            progress=not quiet,
-            executor=executor,
-            workers=workers,
-            timeout=timeout,
-            retries=retries,
-        )
+    with kept_if_it_ends_early(search, storage, out):
+        with executor_at(cluster, workers) as executor:
+            found = search.run(
+                total,
+                progress=not quiet,
+                executor=executor,
+                workers=workers,
+                timeout=timeout,
+                retries=retries,
+            )
         if out is not None:
             found.save(out / "rewards.npz")
+        _present(found, out, exact, verify_evaluations if verify else None, as_json)
+
+
+def _present(
+    found: RewardSet, out: Path | None, exact: bool, verify: int | None, as_json: bool
+) -> None:
+    """Print an answer, and write its pictures.
+
+    Args:
+        found: The answer.
+        out: Folder for files; None for none.
+        exact: Whether pictures show exact NLLs.
+        verify: Evaluations to verify it by; None not to.
+        as_json: Whether to print JSON in place of text.
+    """
     if not as_json:
         console.print(str(found), markup=False)
     paths = []
     if out is not None:
         paths = [out / "rewards.npz", *draw(found, out, exact)]
-    if verify:
+    exact_samples = {}
+    if verify is not None:
         with notes.status("verifying"):
-            verified = found.verify(verify_evaluations, seed)
+            verified = found.verify(verify, found.settings["seed"])
+        exact_samples = {"verified": verified.to_dict()}
         if not as_json:
             console.print(str(verified), markup=False)
         if out is not None:
@@ -213,7 +234,6 @@ def run(
             paths.append(out / "verified.npz")
             notes.print(f"verified: {out / 'verified.npz'}", markup=False)
     if as_json:
-        exact_samples = {"verified": verified.to_dict()} if verify else {}
         print_json({**found.to_dict(), **exact_samples, "files": [str(path) for path in paths]})
 
 

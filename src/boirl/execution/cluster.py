@@ -9,6 +9,7 @@ and the next one finds them there, running or finished.
 from __future__ import annotations
 
 import hashlib
+import re
 import threading
 import time
 import uuid
@@ -18,7 +19,7 @@ from typing import Any
 
 from distributed import Client, Future, KilledWorker, get_worker
 
-from boirl.errors import BoirlWarning
+from boirl.errors import BoirlWarning, InvalidInputError
 from boirl.execution.executors import WorkersGoneError
 from boirl.execution.futures import FutureWorkers
 from boirl.execution.jobs import Job, Outcome, carry_out, reason_of
@@ -35,6 +36,9 @@ LOOKS_APART = 0.2
 """Seconds between two looks at which workers there are."""
 
 CONNECT_SECONDS = 10.0
+
+ADDRESS = re.compile(r"(\w+://)?[^\s/]+:\d+|inproc://\S+")
+"""Of a scheduler. Dask takes seconds to fail at others, and prints tracebacks afterwards."""
 
 PATIENCE = 20.0
 """Seconds without any worker after which that is said."""
@@ -254,6 +258,11 @@ class ClusterWorkers(FutureWorkers):
 
 def connect(address: str) -> Client:
     """A client of the scheduler at an address such as `tcp://host:8786`."""
+    if not ADDRESS.fullmatch(address):
+        raise InvalidInputError(
+            f"the address of the cluster is {address!r}; expected that of a Dask scheduler, such "
+            "as 'tcp://10.0.0.1:8786'"
+        )
     try:
         return Client(address, set_as_default=False, timeout=CONNECT_SECONDS)
     except (OSError, TimeoutError, ValueError) as error:

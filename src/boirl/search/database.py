@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from datetime import datetime
 from typing import Any, TypeVar
 
 import optuna
@@ -18,9 +17,11 @@ from optuna.distributions import BaseDistribution
 from optuna.storages import InMemoryStorage, RDBStorage
 from optuna.trial import FrozenTrial, TrialState
 
+from boirl.search.damage import refused_if_unreadable
 from boirl.search.patience import is_lost_server, keep_trying
+from boirl.search.sql_transactions import SqlTransactions
 from boirl.search.storage import storage_errors
-from boirl.search.transactions import MemoryTransactions, SqlTransactions, Transaction
+from boirl.search.transactions import MemoryTransactions, Transaction
 
 TOLD = "boirl:told"
 """Attribute of a finished evaluation: how many were finished before it."""
@@ -58,7 +59,8 @@ class StudyDatabase:
 
     def trials(self, states: Sequence[TrialState] | None = None) -> list[FrozenTrial]:
         """All trials in the order of their numbers, or those in some states; not to be changed."""
-        return self._patiently(lambda: self.study.get_trials(deepcopy=False, states=states))
+        with refused_if_unreadable(self.address):
+            return self._patiently(lambda: self.study.get_trials(deepcopy=False, states=states))
 
     def now(self) -> float:
         """Seconds by the clock that everybody who uses this storage shares."""
@@ -67,7 +69,8 @@ class StudyDatabase:
 
     def attribute(self, key: str) -> Any:
         """An attribute of the study; None where it has none."""
-        return self._patiently(lambda: self.study.user_attrs.get(key))
+        with refused_if_unreadable(self.address):
+            return self._patiently(lambda: self.study.user_attrs.get(key))
 
     def record(self, key: str, value: Any) -> Any:
         """Give the study an attribute where it has none; returns the one it has afterwards."""
@@ -84,9 +87,30 @@ class StudyDatabase:
 
     def create(self, attributes: Mapping[str, Any]) -> int:
         """The id of a new running trial that has attributes from the start."""
-        template = optuna.trial.create_trial(state=TrialState.RUNNING, user_attrs=dict(attributes))
-        template.datetime_start = datetime.now()
-        return self.add(template)
+        trial_id, _ = self._within(lambda transaction: transaction.create(attributes))
+        return trial_id
+
+    def create_within(
+        self, attributes: Mapping[str, Any], known: Sequence[FrozenTrial], room: float
+    ) -> tuple[int, int] | None:
+        """Id and number of a new running trial that has attributes from the start.
+
+        Args:
+            attributes: Of the trial.
+            known: All trials when there was room for some more.
+            room: For how many.
+
+        Returns:
+            None, with nothing changed, where others may have taken that room since.
+        """
+        latest = _latest(known)
+
+        def create(transaction: Transaction) -> tuple[int, int] | None:
+            if transaction.n_after(latest) >= room:
+                return None
+            return transaction.create(attributes)
+
+        return self._within(create)
 
     def add(self, template: FrozenTrial) -> int:
         """The id of a new trial with everything that another one has, but for its number."""
@@ -145,7 +169,7 @@ class StudyDatabase:
             when the proposal was made.
         """
         open_then = {one._trial_id for one in known if one.state == TrialState.RUNNING} | {trial_id}
-        latest = max((trial._trial_id for trial in known), default=-1)
+        latest = _latest(known)
 
         def propose(transaction: Transaction) -> bool:
             since = transaction.params(open_then, latest)
@@ -210,3 +234,8 @@ class StudyDatabase:
     def _patiently(self, operation: Callable[[], T]) -> T:
         with storage_errors(self.address):
             return keep_trying(operation, is_lost_server, self._patience)
+
+
+def _latest(trials: Sequence[FrozenTrial]) -> int:
+    """The largest id of some trials."""
+    return max((trial._trial_id for trial in trials), default=-1)

@@ -80,6 +80,7 @@ class Driver:
         self._seconds: list[float] = []
         self._asking = 0.0
         self._shown: set[int] = set()
+        self._looked = -math.inf
         self._doubts: dict[int, float] = {}
         self._is_sure = False
         workers.watch = bar.report_of
@@ -95,7 +96,8 @@ class Driver:
                 self._hand_out()
                 for outcome in self._workers.wait(0.0 if asked else POLL_SECONDS):
                     self._settle(outcome)
-                self._show()
+                if time.monotonic() - self._looked >= POLL_SECONDS:
+                    self._show()
                 raise_if_interrupted()
         except BrokenWorkersError:
             died = True
@@ -111,10 +113,14 @@ class Driver:
     def _show(self, resumed: bool = False) -> None:
         """Count what is finished, by whomever."""
         box = self._study.problem.box
+        self._looked = time.monotonic()
         for trial in self._study.database.trials():
             if trial.number not in self._shown and is_finished(trial, box):
-                self._shown.add(trial.number)
-                self._bar.advance(trial.value, resumed)
+                self._count(trial.number, trial.value, resumed)
+
+    def _count(self, number: int, nll: float | None, resumed: bool = False) -> None:
+        self._shown.add(number)
+        self._bar.advance(nll, resumed)
 
     def _wants_more(self) -> bool:
         """Whether a worker has nothing to do, or will have before the next proposal is made."""
@@ -198,6 +204,7 @@ class Driver:
                 return
         evaluation = _with_faults(outcome, faults)
         self._study.tell(self._questions[job.number], evaluation)
+        self._count(job.number, evaluation.nll if evaluation.ok else None)
         self._workers.forget(job)
         del self._questions[job.number], self._faults[job.number]
         if evaluation.ok:

@@ -85,23 +85,31 @@ class Questions:
     def _ask_within(self, evaluations: float) -> Question | None:
         trials = self._database.trials()
         trial = self._take_over_one_of(trials)
-        if trial is None:
-            if self._n_counted(trials) >= evaluations:
-                return None
-            trial_id = self._new_trial()
+        if trial is not None:
+            return self._handed_out(trial._trial_id, trial.number, trials, trial)
+        while (room := evaluations - self._n_counted(trials)) > 0:
+            created = self._new_trial(trials, room)
+            if created is not None:
+                return self._handed_out(*created, trials)
+            # Another process was quicker.
             trials = self._database.trials()
-            trial = next(one for one in reversed(trials) if one._trial_id == trial_id)
-            before = [one for one in trials if one.number < trial.number]
-            if self._n_counted(before) >= evaluations:
-                # Another process was quicker. A trial without a theta counts for nothing.
-                self._database.finish(trial_id, None, {}, {})
-                self.leases.drop(trial_id)
-                return None
-        self._asked[trial.number] = trial._trial_id
+        return None
+
+    def _handed_out(
+        self,
+        trial_id: int,
+        number: int,
+        trials: list[FrozenTrial],
+        known: FrozenTrial | None = None,
+    ) -> Question:
+        """The question of a trial that nobody else works on."""
+        self._asked[number] = trial_id
         try:
-            return Question(trial.number, self._theta(trial, trials))
+            if known is not None and len(known.params) == self._box.dimension:
+                return Question(number, tuple(theta_of(known, self._box).tolist()))
+            return Question(number, self._propose(trial_id, number, trials))
         except BaseException:
-            self.give_back(trial.number)
+            self.give_back(number)
             raise
 
     def answer(self, question: Question, evaluation: Evaluation) -> None:
@@ -175,12 +183,18 @@ class Questions:
                 n += 1
         return n
 
-    def _new_trial(self) -> int:
-        """The id of a trial that has its owner from the start, so that nobody takes it over."""
+    def _new_trial(self, trials: list[FrozenTrial], room: float) -> tuple[int, int] | None:
+        """Id and number of a trial that has its owner from the start; None where there is no room.
+
+        Args:
+            trials: All that are known.
+            room: How many more there may be.
+        """
         lease = self.leases.new()
-        trial_id = self._database.create({LEASE: lease.record()})
-        self.leases.hold(trial_id, lease)
-        return trial_id
+        created = self._database.create_within({LEASE: lease.record()}, trials, room)
+        if created is not None:
+            self.leases.hold(created[0], lease)
+        return created
 
     def _take_over_one_of(self, trials: list[FrozenTrial]) -> FrozenTrial | None:
         """A trial whose process has gone, taken over."""
@@ -199,18 +213,16 @@ class Questions:
             self.answer(Question(trial.number, theta), given_up)
         return None
 
-    def _theta(self, trial: FrozenTrial, trials: list[FrozenTrial]) -> tuple[float, ...]:
-        """The theta of a trial; where it has none yet, it is proposed and nobody else gets it."""
+    def _propose(self, trial_id: int, number: int, trials: list[FrozenTrial]) -> tuple[float, ...]:
+        """A theta for a trial that has none yet, which nobody else gets."""
         box = self._box
-        if len(trial.params) == box.dimension:
-            return tuple(theta_of(trial, box).tolist())
         space = search_space(box)
         while True:
-            theta, attributes = self._sampler.propose(trial.number, trials)
+            theta, attributes = self._sampler.propose(number, trials)
             params = dict(zip(box.names, theta.tolist(), strict=True))
             # What the user asks for first may well hold a theta twice.
             is_given = attributes[PURPOSE] == INITIAL_PURPOSE
             is_taken = None if is_given else partial(is_same, theta, box=box)
-            if self._database.propose(trial._trial_id, params, space, attributes, is_taken, trials):
+            if self._database.propose(trial_id, params, space, attributes, is_taken, trials):
                 return tuple(params.values())
             trials = self._database.trials()

@@ -55,7 +55,7 @@ def is_finished(trial: FrozenTrial, box: Box) -> bool:
 
 def numbers_of(trial: FrozenTrial, box: Box) -> dict[str, Any]:
     """What the database keeps of an evaluation, also of one reported to Optuna directly."""
-    numbers = dict(trial.user_attrs.get(EVALUATION, {}))
+    numbers = dict(_stored(trial))
     numbers["theta"] = theta_of(trial, box).tolist()
     if trial.state == TrialState.COMPLETE:
         numbers["nll"] = trial.value
@@ -66,12 +66,34 @@ def numbers_of(trial: FrozenTrial, box: Box) -> dict[str, Any]:
 
 def evidence_of(trial: FrozenTrial) -> int:
     """How often the evidence of the study had changed when a trial was evaluated."""
-    return int(trial.user_attrs.get(EVALUATION, {}).get(EVIDENCE_VERSION, 0))
+    return int(_stored(trial).get(EVIDENCE_VERSION, 0))
+
+
+def _stored(trial: FrozenTrial) -> dict[str, Any]:
+    """The numbers of an evaluation in the database; none where it was reported to Optuna alone."""
+    stored = trial.user_attrs.get(EVALUATION, {})
+    if not isinstance(stored, dict):
+        raise _damaged(trial, f"found {stored!r}; expected names and values")
+    return stored
+
+
+def _damaged(trial: FrozenTrial, reason: str) -> StorageError:
+    return StorageError(
+        f"what the study holds of evaluation {trial.number} is damaged ({reason}); bring back a "
+        "copy of the database, or name another one"
+    )
 
 
 def evaluation_of(trial: FrozenTrial, box: Box) -> Evaluation:
     """An evaluation without arrays and policies, as the database alone knows it."""
-    return Evaluation.from_parts(numbers_of(trial, box), {})
+    return _evaluation(trial, box, {})
+
+
+def _evaluation(trial: FrozenTrial, box: Box, arrays: Mapping[str, NDArray[Any]]) -> Evaluation:
+    try:
+        return Evaluation.from_parts(numbers_of(trial, box), arrays)
+    except (TypeError, ValueError, AttributeError, LookupError) as error:
+        raise _damaged(trial, " ".join(str(error).split())) from error
 
 
 def artifact_folder(storage: str | None) -> Path | None:
@@ -166,13 +188,12 @@ class EvaluationRecords:
     def read(self, trial: FrozenTrial) -> Evaluation:
         """The evaluation of a finished trial, with arrays and policies where they were kept."""
         if trial.number not in self._known:
-            numbers = numbers_of(trial, self._box)
-            self._known[trial.number] = Evaluation.from_parts(numbers, self._arrays(trial))
+            self._known[trial.number] = _evaluation(trial, self._box, self._arrays(trial))
         return self._known[trial.number]
 
     def _arrays(self, trial: FrozenTrial) -> Mapping[str, NDArray[Any]]:
         """Those of the evaluation that counts; an interrupted one may have left others behind."""
-        artifact = trial.user_attrs.get(EVALUATION, {}).get(ARTIFACT)
+        artifact = _stored(trial).get(ARTIFACT)
         what = f"the arrays of evaluation {trial.number}"
         if self.store is None or artifact is None or artifact != Path(artifact).name:
             return {}

@@ -14,6 +14,7 @@ import optuna
 from optuna.samplers import BaseSampler
 
 from boirl.errors import InvalidInputError, StorageError
+from boirl.search.damage import holds_studies, refused_if_unreadable
 from boirl.search.passwords import hide_password, tells_password, without_password
 from boirl.search.patience import (
     CREATION_ATTEMPTS,
@@ -82,34 +83,50 @@ def open_study(storage: str | None, name: str, sampler: BaseSampler | None = Non
         )
     if storage is not None:
         _check_address(storage)
-    if storage is not None and storage.startswith("sqlite:///"):
-        folder = Path(storage.removeprefix("sqlite:///")).resolve().parent
+    is_file = storage is not None and storage.startswith("sqlite:///")
+    file = (storage or "").removeprefix("sqlite:///")
+    if is_file:
+        folder = Path(file).resolve().parent
         if not folder.is_dir():
             raise InvalidInputError(f"the folder {str(folder)!r} of the storage does not exist")
 
+    was_there = False
+
     def create() -> optuna.Study:
+        nonlocal was_there
+        was_there = is_file and holds_studies(file)
         return optuna.create_study(
             storage=_connect(storage), study_name=name, sampler=sampler, load_if_exists=True
         )
 
+    def is_race(error: BaseException) -> bool:
+        return is_creation_race(error) and not was_there
+
     verbosity = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
-        return keep_trying(
-            lambda: keep_trying(create, is_creation_race, CREATION_PATIENCE, announce=False),
-            is_created_meanwhile,
-            patience=0.0,
-            announce=False,
-            attempts=CREATION_ATTEMPTS,
-        )
+        with refused_if_unreadable(storage), _refused_addresses(storage):
+            return keep_trying(
+                lambda: keep_trying(create, is_race, CREATION_PATIENCE, announce=False),
+                lambda error: is_race(error) and is_created_meanwhile(error),
+                patience=0.0,
+                announce=False,
+                attempts=CREATION_ATTEMPTS,
+            )
+    finally:
+        optuna.logging.set_verbosity(verbosity)
+
+
+@contextmanager
+def _refused_addresses(storage: str | None) -> Iterator[None]:
+    try:
+        yield
     except ValueError as error:
         raise InvalidInputError(
             f"the storage {hide_password(storage or 'in memory')} cannot be opened "
             f"({without_password(str(error), storage)}); expected a database address such as "
             "'sqlite:///search.db'"
         ) from None
-    finally:
-        optuna.logging.set_verbosity(verbosity)
 
 
 def _connect(storage: str | None) -> optuna.storages.BaseStorage | None:

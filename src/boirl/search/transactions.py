@@ -1,12 +1,10 @@
 """Transactions on the storage of an Optuna study: one writer at a time, all or nothing.
 
-For databases, in the tables of Optuna, so that its tools and its dashboard find everything where
-they expect it.
+For studies in memory here, for databases in `boirl.search.sql_transactions`.
 """
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,19 +12,8 @@ from datetime import datetime
 from typing import Any, Protocol
 
 import optuna
-from optuna.distributions import BaseDistribution, distribution_to_json
-from optuna.storages import RDBStorage
-from optuna.storages._rdb.storage import _create_scoped_session, models
+from optuna.distributions import BaseDistribution
 from optuna.trial import TrialState
-from sqlalchemy import delete, func, insert, or_, select, text, update
-from sqlalchemy.orm import Session
-
-CLOCKS = {
-    "postgresql": "SELECT EXTRACT(EPOCH FROM clock_timestamp())",
-    "mysql": "SELECT UNIX_TIMESTAMP(NOW(6))",
-    "mariadb": "SELECT UNIX_TIMESTAMP(NOW(6))",
-}
-"""How a server is asked for the time. Machines that share a file go by their own clocks."""
 
 
 class Transaction(Protocol):
@@ -35,6 +22,14 @@ class Transaction(Protocol):
     def study_attributes(self) -> dict[str, Any]: ...
     def set_study_attribute(self, key: str, value: Any) -> None: ...
     def n_finished(self) -> int: ...
+    def n_after(self, trial_id: int) -> int:
+        """Trials of the study with later ids."""
+        ...
+
+    def create(self, attributes: Mapping[str, Any]) -> tuple[int, int]:
+        """Id and number of a new running trial that has attributes from the start."""
+        ...
+
     def params(self, of: Collection[int], after: int) -> dict[int, dict[str, float]]:
         """Parameters of some trials and of all with later ids, by id, where they have any."""
         ...
@@ -49,125 +44,6 @@ class Transaction(Protocol):
     def end(self, trial_id: int, value: float | None) -> None:
         """Complete a trial with its value, or (None) as failed; the last thing that is done."""
         ...
-
-
-class SqlTransactions:
-    """Transactions on a database."""
-
-    def __init__(self, study: optuna.Study, backend: RDBStorage) -> None:
-        self._study_id = study._study_id
-        self._backend = backend
-        self.clock = self._now if backend.engine.dialect.name in CLOCKS else None
-
-    @contextmanager
-    def begin(self, durable: bool) -> Iterator[Transaction]:
-        with _create_scoped_session(self._backend.scoped_session) as session:
-            if self._backend.engine.dialect.name == "sqlite":
-                # Whether the disk is waited for. A process that dies loses nothing either way.
-                session.execute(text(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}"))
-            # Writing first locks the whole file for SQLite, and the row of the study elsewhere.
-            session.execute(
-                update(models.StudyModel)
-                .where(models.StudyModel.study_id == self._study_id)
-                .values(study_name=models.StudyModel.study_name)
-            )
-            yield _SqlTransaction(session, self._backend, self._study_id)
-
-    def _now(self) -> float:
-        with _create_scoped_session(self._backend.scoped_session) as session:
-            query = text(CLOCKS[self._backend.engine.dialect.name])
-            return float(session.execute(query).scalar_one())
-
-
-class _SqlTransaction:
-    def __init__(self, session: Session, backend: RDBStorage, study_id: int) -> None:
-        self._session = session
-        self._backend = backend
-        self._study_id = study_id
-
-    def study_attributes(self) -> dict[str, Any]:
-        model = models.StudyUserAttributeModel
-        query = select(model.key, model.value_json).where(model.study_id == self._study_id)
-        return {key: json.loads(value) for key, value in self._session.execute(query)}
-
-    def set_study_attribute(self, key: str, value: Any) -> None:
-        row = models.StudyUserAttributeModel(
-            study_id=self._study_id, key=key, value_json=json.dumps(value)
-        )
-        self._session.add(row)
-
-    def n_finished(self) -> int:
-        trial = models.TrialModel
-        query = select(func.count(trial.trial_id)).where(
-            trial.study_id == self._study_id,
-            trial.state.in_((TrialState.COMPLETE, TrialState.FAIL)),
-        )
-        return int(self._session.execute(query).scalar_one())
-
-    def params(self, of: Collection[int], after: int) -> dict[int, dict[str, float]]:
-        trial, param = models.TrialModel, models.TrialParamModel
-        query = (
-            select(param.trial_id, param.param_name, param.param_value)
-            .join(trial, trial.trial_id == param.trial_id)
-            .where(trial.study_id == self._study_id)
-            .where(or_(trial.trial_id.in_(of), trial.trial_id > after))
-        )
-        found: dict[int, dict[str, float]] = {}
-        for trial_id, name, value in self._session.execute(query):
-            found.setdefault(trial_id, {})[name] = value
-        return found
-
-    def state(self, trial_id: int) -> TrialState:
-        model = models.TrialModel
-        query = select(model.state).where(model.trial_id == trial_id).with_for_update()
-        return self._session.execute(query).scalar_one()
-
-    def attribute(self, trial_id: int, key: str) -> Any:
-        model = models.TrialUserAttributeModel
-        query = select(model.value_json).where(model.trial_id == trial_id, model.key == key)
-        found = self._session.execute(query).scalar_one_or_none()
-        return None if found is None else json.loads(found)
-
-    def set_attributes(self, trial_id: int, attributes: Mapping[str, Any]) -> None:
-        self._replace(models.TrialUserAttributeModel, trial_id, attributes)
-
-    def set_system_attributes(self, trial_id: int, attributes: Mapping[str, Any]) -> None:
-        self._replace(models.TrialSystemAttributeModel, trial_id, attributes)
-
-    def _replace(self, model: Any, trial_id: int, attributes: Mapping[str, Any]) -> None:
-        """Write attributes of a trial, all with two statements."""
-        if not attributes:
-            return
-        old = delete(model).where(model.trial_id == trial_id, model.key.in_(attributes))
-        self._session.execute(old)
-        rows = [
-            {"trial_id": trial_id, "key": key, "value_json": json.dumps(value)}
-            for key, value in attributes.items()
-        ]
-        self._session.execute(insert(model), rows)
-
-    def set_params(
-        self, trial_id: int, params: Mapping[str, float], space: Mapping[str, BaseDistribution]
-    ) -> None:
-        rows = [
-            {
-                "trial_id": trial_id,
-                "param_name": name,
-                "param_value": space[name].to_internal_repr(value),
-                "distribution_json": distribution_to_json(space[name]),
-            }
-            for name, value in params.items()
-        ]
-        model = models.TrialParamModel
-        self._session.execute(delete(model).where(model.trial_id == trial_id))
-        self._session.execute(insert(model), rows)
-
-    def end(self, trial_id: int, value: float | None) -> None:
-        trial = models.TrialModel.find_or_raise_by_id(trial_id, self._session)
-        if value is not None:
-            self._backend._set_trial_value_without_commit(self._session, trial, 0, value)
-        trial.state = TrialState.FAIL if value is None else TrialState.COMPLETE
-        trial.datetime_complete = datetime.now()
 
 
 class MemoryTransactions:
@@ -199,6 +75,15 @@ class _MemoryTransaction:
     def n_finished(self) -> int:
         states = (TrialState.COMPLETE, TrialState.FAIL)
         return len(self._study.get_trials(deepcopy=False, states=states))
+
+    def n_after(self, trial_id: int) -> int:
+        return sum(one._trial_id > trial_id for one in self._study.get_trials(deepcopy=False))
+
+    def create(self, attributes: Mapping[str, Any]) -> tuple[int, int]:
+        template = optuna.trial.create_trial(state=TrialState.RUNNING, user_attrs=dict(attributes))
+        template.datetime_start = datetime.now()
+        trial_id = self._storage.create_new_trial(self._study._study_id, template)
+        return trial_id, self._storage.get_trial_number_from_id(trial_id)
 
     def params(self, of: Collection[int], after: int) -> dict[int, dict[str, float]]:
         return {

@@ -15,6 +15,8 @@ from .test_files import TEXT_FILES, write
         ("linkIncidence.txt", "2000000000 1 1", r"line 7: found link 2000000000 among 7 turns"),
         ("linkIncidence.txt", "9223372036854775807 1 1", r"line 7: found link 9223372036854775807"),
         ("linkIncidence.txt", "9223372036854775808 1 1", r"line 7: found 9223372036854775808 in"),
+        ("linkIncidence.txt", "1 2000000000 1", r"line 7: found link 2000000000 among 7 turns"),
+        ("linkIncidence.txt", "1 2 0", r"line 7: found 0 as what connects two links; expected 1"),
         ("linkIncidence.txt", "0 1 1", r"line 7: found link 0; expected links counted from 1"),
         ("linkIncidence.txt", "1 3 1", r"line 7: the turn from 1 to 3 stands in the file before"),
         ("linkIncidence.txt", "1 3", r"line 7: found '1 3'; expected 3 numbers"),

@@ -43,6 +43,7 @@ def load_text(folder: Path, unit: AngleUnit) -> tuple[RoadNetwork, Trips]:
     angles = read_text(folder / TEXT_FILES["angles"], ("link", "next link", "angle"))
     pairs = np.stack([incidence.whole("link"), incidence.whole("next link")], axis=1)
     _check_numbering(incidence, pairs)
+    _check_connected(incidence)
     check_once(incidence, (pairs[:, 0], pairs[:, 1]), "the turn from")
     n_links = int(pairs[:, 0].max())
     to_road = pairs[:, 1] <= n_links
@@ -73,16 +74,28 @@ def load_text(folder: Path, unit: AngleUnit) -> tuple[RoadNetwork, Trips]:
 
 
 def _check_numbering(incidence: Rows, pairs: IntArray) -> None:
-    """Memory is taken for every number up to the largest."""
+    """Memory is taken for every link up to the largest, and a destination far beyond is a slip."""
     zero = np.flatnonzero((pairs == 0).any(axis=1))
     if zero.size:
         raise incidence.fail(int(zero[0]), "found link 0; expected links counted from 1")
-    highest = int(pairs[:, 0].argmax())
-    if pairs[highest, 0] > SPARSEST * len(pairs):
+    largest = pairs.max(axis=1)
+    highest = int(largest.argmax())
+    if largest[highest] > SPARSEST * len(pairs):
         raise incidence.fail(
             highest,
-            f"found link {pairs[highest, 0]} among {len(pairs)} turns; expected links counted from "
+            f"found link {largest[highest]} among {len(pairs)} turns; expected links counted from "
             "1 without large gaps: renumber them, or use CSV, where links have any numbers",
+        )
+
+
+def _check_connected(incidence: Rows) -> None:
+    connected = incidence.whole("connected")
+    other = np.flatnonzero(connected != 1)
+    if other.size:
+        raise incidence.fail(
+            int(other[0]),
+            f"found {connected[other[0]]} as what connects two links; expected 1: leave links out "
+            "that are not connected",
         )
 
 
