@@ -77,6 +77,7 @@ format: $(COMPLETE)
 
 docs: $(COMPLETE)
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python docs/check_links.py docs/_build/html
 
 docs-test: $(COMPLETE)
 	$(BIN)/python -m pytest -q docs
@@ -98,6 +99,7 @@ bench: $(COMPLETE)
 	$(BIN)/python benchmarks/gridworld_speed.py --out results/bench
 	$(BIN)/python benchmarks/roads_speed.py --out results/bench $(if $(DATA),--data $(DATA))
 	$(BIN)/python benchmarks/growth.py --out results/bench
+	$(BIN)/python benchmarks/first_look.py --out results/bench
 	$(BIN)/python benchmarks/solver_speed.py --out results/bench $(if $(BUS),--bus $(BUS))
 	$(BIN)/python benchmarks/bus_engines.py --out results/bench $(if $(BUS),--data $(dir $(BUS)))
 

@@ -1,5 +1,7 @@
 """Build the wheel and the source distribution, install each in a clean environment, run the demo.
 
+The wheel is then installed with all extras, which must agree with each other, and writes a report.
+
     python scripts/check_release.py
     python scripts/check_release.py --python python3.12 --out dist
 
@@ -43,7 +45,12 @@ def main() -> None:
             index = ["--index-url", given.torch_index] if given.torch_index else []
             environment.install(*constraints, *index, "torch")
             environment.install(*constraints, str(path))
-            environment.demo(folder / f"demo-{path.suffix.lstrip('.')}")
+            where = folder / f"demo-{path.suffix.lstrip('.')}"
+            environment.demo(where)
+            environment.refused_report(where)
+            if path.suffix == ".whl":
+                environment.install(*constraints, f"{path}[all]")
+                environment.report(where)
             print(f"ok: {path.name}", flush=True)
         if given.out is not None:
             given.out.mkdir(parents=True, exist_ok=True)

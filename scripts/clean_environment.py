@@ -12,6 +12,22 @@ ROOT = Path(__file__).resolve().parents[1]
 
 DEMO = ("run", "gridworld", "--evaluations", "6", "--initial", "hard", "--seed", "0", "--out")
 
+OF_EXTRAS = (
+    "altair",
+    "arviz",
+    "distributed",
+    "gymnasium_robotics",
+    "minari",
+    "optuna_dashboard",
+    "pandas",
+    "polars",
+    "psycopg",
+    "pyarrow",
+    "sb3_contrib",
+    "sphinx",
+)
+"""A module of each extra."""
+
 
 class CleanEnvironment:
     """A new virtual environment in a folder.
@@ -48,6 +64,23 @@ class CleanEnvironment:
         self.boirl("init", "csv", "--out", "street", cwd=where)
         self.boirl("run", "street/problem.py", "--evaluations", "4", "--json", cwd=where)
 
+    def refused_report(self, where: Path) -> None:
+        """What a user meets who lacks an extra: one line with the command that installs it."""
+        command = [str(self._bin / "boirl"), "report", "demo", "--no-open"]
+        done = subprocess.run(
+            command, cwd=where, env=own_environment(), capture_output=True, text=True, check=False
+        )
+        told = done.stderr.strip().splitlines()
+        if done.returncode != 2 or len(told) != 1 or "pip install 'boirl[report]'" not in told[0]:
+            raise SystemExit(f"boirl report without altair ended with {done.returncode}: {told}")
+
+    def report(self, where: Path) -> None:
+        """The report of the demo, and whether what the extras install can be imported."""
+        self.boirl("report", "demo", "--no-open", "--out", "report.html", cwd=where)
+        if not (where / "report.html").exists():
+            raise SystemExit("boirl report wrote no report.html")
+        self.python("-c", f"import {', '.join(OF_EXTRAS)}", cwd=where)
+
     def versions(self) -> str:
         """What is installed, one line per package."""
         freeze = [str(self._bin / "python"), "-m", "pip", "freeze"]
@@ -57,9 +90,12 @@ class CleanEnvironment:
 def run(command: Sequence[str], cwd: Path | None = None) -> None:
     """Run a command that knows nothing of this checkout; stop where it fails."""
     print("+", " ".join(command), flush=True)
-    own = {
-        key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")
-    }
-    done = subprocess.run(command, cwd=cwd or ROOT, env=own, check=False)
+    done = subprocess.run(command, cwd=cwd or ROOT, env=own_environment(), check=False)
     if done.returncode:
         raise SystemExit(f"failed with exit code {done.returncode}: {' '.join(command)}")
+
+
+def own_environment() -> dict[str, str]:
+    """The variables of this process without those that lead to this checkout."""
+    hidden = ("PYTHONPATH", "PYTHONHOME")
+    return {key: value for key, value in os.environ.items() if key not in hidden}

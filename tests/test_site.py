@@ -4,6 +4,7 @@ page is on it. Slow pages run in `make docs-test`."""
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -72,3 +73,12 @@ def test_every_page_is_on_the_site() -> None:
     listed = re.findall(r"^([\w/]+)$", (DOCS / "index.md").read_text(), re.MULTILINE)
     expected = {named(page).removesuffix(".md") for page in PAGES} - {"index"}
     assert expected == set(listed)
+
+
+def test_broken_links_of_a_built_site_are_named(tmp_path: Path) -> None:
+    check = runpy.run_path(str(DOCS / "check_links.py"))["check"]
+    (tmp_path / "a.html").write_text('<a href="b.html#here">x</a><a href="https://far.away">y</a>')
+    (tmp_path / "b.html").write_text('<p id="here"><a href="a.html#gone">x</a><img src="no.png">')
+    count, broken = check(tmp_path)
+    assert count == 3
+    assert broken == ["b.html: a.html#gone", "b.html: no.png"]

@@ -20,6 +20,9 @@ EXTRAS = {
     "minari": "minari",
     "h5py": "minari",
     "arviz": "arviz",
+    "altair": "report",
+    "vl_convert": "report",
+    "distributed": "cluster",
     "pyvbmc": "suite",
 }
 """The extra that brings each package that boirl does not need."""

@@ -79,6 +79,9 @@ def test_problems_and_files_side_by_side(command, tmp_path):
     assert code == 0, errors
     facts = json.loads(out)["models"]
     assert [one["name"] for one in facts] == ["gridworld", str(file)]
+    code, out, errors = command("compare", tmp_path, "--folds", 0, "--json")
+    assert code == 0, errors
+    assert json.loads(out)["models"][0]["parameters"] == facts[1]["parameters"]
     assert facts[1]["nested_in"] == "gridworld"
     assert facts[1]["log_likelihood"] == pytest.approx(facts[0]["log_likelihood"], abs=1e-3)
 

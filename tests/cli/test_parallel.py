@@ -37,7 +37,8 @@ def test_a_cluster_that_is_not_there_is_one_clear_line(command, monkeypatch):
 
 
 def test_without_dask_one_line_says_how_to_get_it(command, monkeypatch):
-    monkeypatch.setitem(sys.modules, "boirl.execution.cluster", None)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    monkeypatch.delitem(sys.modules, "boirl.execution.cluster", raising=False)
     code, _, errors = command("run", "gridworld2d", "--cluster", "tcp://127.0.0.1:1")
     assert code == 2
     assert "pip install 'boirl[cluster]'" in errors

@@ -16,21 +16,25 @@ def curves(axes):
 
 
 def with_nll(found, values):
-    """The same result with other NLLs; NaN for a failure."""
+    """The same result with other NLLs, without a truth; NaN for a failure."""
     evaluations = [
         replace(one, nll=nll, failure="no values" if np.isnan(nll) else None)
         for one, nll in zip(found.evaluations, values, strict=False)
     ]
-    return replace(found, evaluations=tuple(evaluations))
+    problem = replace(found.problem, truth=None)
+    return replace(found, problem=problem, evaluations=tuple(evaluations))
 
 
 def test_every_evaluation_and_the_best_so_far_are_drawn(found):
     shown = curves(convergence(found).axes[0])
-    np.testing.assert_array_equal(shown["evaluation"].get_ydata(), found.nll)
+    lowest = min(found.best_nll, found.truth.nll)
+    np.testing.assert_array_equal(shown["evaluation"].get_ydata(), found.nll - lowest)
     np.testing.assert_array_equal(
-        shown["best so far"].get_ydata(), np.minimum.accumulate(found.nll)
+        shown["best so far"].get_ydata(), np.minimum.accumulate(found.nll) - lowest
     )
-    assert shown["true reward"].get_ydata()[0] == found.truth.nll
+    assert shown["true reward"].get_ydata()[0] == found.truth.nll - lowest
+    border = shown["not rejected at 95 % below"].get_ydata()[0]
+    assert border == found.likelihood_ratio_tolerance()
     assert "failed" not in shown
 
 
@@ -44,13 +48,14 @@ def test_evaluations_are_counted_in_whole_numbers(found, count):
 def test_failures_are_marked(found):
     shown = curves(convergence(with_nll(found, [np.nan, 3.0, np.nan, 2.0])).axes[0])
     np.testing.assert_array_equal(shown["failed"].get_xdata(), [0, 2])
-    np.testing.assert_array_equal(shown["failed"].get_ydata(), [3.0, 3.0])
-    np.testing.assert_array_equal(shown["best so far"].get_ydata(), [np.nan, 3.0, 3.0, 2.0])
+    np.testing.assert_array_equal(shown["failed"].get_ydata(), [1.0, 1.0])
+    np.testing.assert_array_equal(shown["best so far"].get_ydata(), [np.nan, 1.0, 1.0, 0.0])
 
 
-@pytest.mark.parametrize(("values", "scale"), [([3.0, 2.0], "log"), ([3.0, -2.0], "linear")])
-def test_positive_nlls_are_drawn_on_a_logarithmic_scale(found, values, scale):
-    assert convergence(with_nll(found, values)).axes[0].get_yscale() == scale
+def test_the_best_has_a_place_on_the_logarithmic_scale(found):
+    axes = convergence(with_nll(found, [3.0, -2.0])).axes[0]
+    assert axes.get_yscale() == "symlog"
+    assert axes.get_ylim()[0] < 0.0
 
 
 def test_the_title_says_what_found_the_best(found):
@@ -91,4 +96,5 @@ def test_a_result_without_truth_is_drawn(two_states):
 
 def test_a_single_evaluation_is_drawn(two_states):
     run = BaselineRun(two_states, (Evaluation((0.0, 0.0), 2.0),), "random")
-    assert len(convergence(run).axes[0].lines) == 2
+    shown = curves(convergence(run).axes[0])
+    assert list(shown) == ["evaluation", "best so far", "not rejected at 95 % below"]

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from matplotlib.colors import LogNorm
 
 import boirl
 from boirl.drawing import landscape
-from boirl.drawing.landscapes import affordable_evaluations, nll_norm, with_colours
+from boirl.drawing.landscapes import affordable_evaluations
+from boirl.drawing.scales import NllScale
 from boirl.errors import InvalidInputError
 from boirl.evaluation import Evaluation
 from boirl.policies import TabularSolver
@@ -24,6 +24,13 @@ def panels(figure):
     return {axes.get_title(): axes for axes in figure.axes if axes.get_title()}
 
 
+def landscape_nlls(found):
+    """The exact NLLs of the grid that is drawn."""
+    low, high = found.problem.box.low, found.problem.box.high
+    x, y = np.meshgrid(*(np.linspace(low[i], high[i], 9) for i in (0, 1)))
+    return found.problem.nll_batch(np.column_stack([x.ravel(), y.ravel()]))
+
+
 def drawn(axes):
     """The numbers of a coloured panel, flat."""
     return np.ravel(axes.collections[0].get_array())
@@ -36,8 +43,10 @@ def test_the_predicted_nll_and_its_standard_deviation_are_drawn(found):
     low, high = found.problem.box.low, found.problem.box.high
     x, y = np.meshgrid(*(np.linspace(low[i], high[i], 9) for i in (0, 1)))
     mean, sd = found.predict_nll(np.column_stack([x.ravel(), y.ravel()]))
-    np.testing.assert_allclose(drawn(shown["posterior mean"]), mean)
-    np.testing.assert_allclose(drawn(shown["posterior standard deviation"]), sd)
+    scale = NllScale.of(found)
+    np.testing.assert_allclose(drawn(shown["posterior mean"]), scale.excess(mean))
+    doubt = drawn(shown["posterior standard deviation"])
+    np.testing.assert_allclose(doubt, np.maximum(sd, scale.floor))
 
 
 @pytest.mark.usefixtures("_few_points")
@@ -45,7 +54,10 @@ def test_the_exact_nll_is_drawn_where_asked_for(found):
     shown = panels(landscape(found, exact=True))
     assert list(shown) == ["exact NLL", "posterior mean", "posterior standard deviation"]
     corner = found.problem.evaluate(found.problem.box.low).nll
-    assert drawn(shown["exact NLL"])[0] == pytest.approx(corner)
+    exact = shown["exact NLL"].collections[0]
+    lowest = float(np.min([*found.nll, *landscape_nlls(found)]))
+    assert drawn(shown["exact NLL"])[0] == pytest.approx(corner - lowest)
+    assert exact.norm.vmax == shown["posterior mean"].collections[0].norm.vmax
 
 
 def test_nothing_is_solved_but_the_truth(found, monkeypatch):
@@ -70,7 +82,8 @@ def test_other_parameters_are_held_at_the_best_theta():
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("translation", "steepness")
     assert f"drawn at midpoint = {found.best[1]:.3g}" in figure.get_suptitle()
     corner = [found.problem.box.low[0], found.best[1], found.problem.box.low[2]]
-    assert drawn(axes)[0] == pytest.approx(found.predict_nll(corner)[0])
+    expected = NllScale.of(found).excess(found.predict_nll(corner)[0])
+    assert drawn(axes)[0] == pytest.approx(expected)
 
 
 def test_a_reward_with_one_parameter_is_a_curve():
@@ -102,23 +115,26 @@ def test_an_unknown_parameter_is_reported(found, names):
         landscape(found, names)
 
 
-def test_wide_ranges_are_coloured_by_logarithm():
-    assert isinstance(nll_norm(np.array([1.0, np.nan, 100.0])), LogNorm)
-    assert not isinstance(nll_norm(np.array([90.0, 100.0])), LogNorm)
-    assert not isinstance(nll_norm(np.array([-1.0, 100.0])), LogNorm)
-
-
-def test_predictions_below_zero_have_a_colour_on_a_logarithmic_scale(two_states):
+def test_predictions_below_the_best_have_a_colour(two_states):
     low, high = (0.5, 0.5), (-0.9, 0.9)
     evaluations = tuple(
         Evaluation(theta, nll) for theta, nll in ((low, 0.1), (high, 9.0), ((0.0, 0.0), 0.2))
     )
     result = replace(boirl.explore(two_states, evaluations=2), evaluations=evaluations)
-    norm = nll_norm(result.nll)
-    assert isinstance(norm, LogNorm)
     for axes in panels(landscape(result)).values():
         assert np.isfinite(axes.collections[0].norm(drawn(axes))).all()
-    np.testing.assert_array_equal(with_colours(np.array([-1.0, 0.05, 3.0]), norm), [0.1, 0.1, 3.0])
+
+
+@pytest.mark.usefixtures("_few_points")
+def test_borders_that_cross_the_picture_are_drawn_and_explained(found):
+    figure = landscape(found, exact=True)
+    scale = NllScale.of(found, landscape_nlls(found))
+    exact = panels(figure)["exact NLL"]
+    excess = drawn(exact)
+    crossing = [one for one in scale.levels if excess.min() <= one < excess.max()]
+    assert len(exact.collections) == 1 + len(crossing) > 2
+    explained = {text.get_text() for text in figure.legends[0].get_texts()}
+    assert {"border of 1 %", "border of 10 %"} <= explained
 
 
 def test_many_held_parameters_are_not_listed():
@@ -137,7 +153,7 @@ def test_ticks_of_a_logarithmic_colour_bar_are_plain_numbers(two_states):
     bar = next(axes for axes in figure.axes if axes.get_label() == "<colorbar>")
     both = [*bar.get_yticklabels(), *bar.get_yticklabels(minor=True)]
     texts = {text.get_text() for text in both} - {""}
-    assert {"0.5", "1", "2", "10", "20"} <= texts
+    assert {"0.1", "1", "10"} <= texts
     assert not any("$" in text for text in texts)
 
 

@@ -5,6 +5,7 @@ import pytest
 
 import boirl
 from boirl.drawing import latent, latent_space
+from boirl.drawing.scales import NllScale
 
 
 def cloud(figure):
@@ -24,10 +25,11 @@ def test_rewards_all_over_the_box_are_coloured_by_their_predicted_nll(found):
     places, nll = cloud(figure)
     drawn = np.random.default_rng(0).random((120, 2))
     thetas = found.problem.box.from_unit(drawn)
-    np.testing.assert_allclose(nll, found.predict_nll(thetas)[0])
+    expected = NllScale.of(found).excess(found.predict_nll(thetas)[0])
+    np.testing.assert_allclose(nll, np.sort(expected)[::-1], err_msg="the best are on top")
     assert places.shape == (120, 2)
     assert "120 rewards in the space of log-rho" in figure.axes[0].get_title()
-    assert figure.axes[1].get_ylabel() == "predicted NLL"
+    assert figure.axes[1].get_ylabel() == "predicted NLL above the best"
 
 
 @pytest.mark.usefixtures("_few_points")
@@ -35,8 +37,10 @@ def test_the_exact_nll_is_shown_where_asked_for(found):
     figure = latent_space(found, exact=True)
     _, nll = cloud(figure)
     thetas = found.problem.box.from_unit(np.random.default_rng(0).random((120, 2)))
-    np.testing.assert_allclose(nll, found.problem.nll_batch(thetas))
-    assert figure.axes[1].get_ylabel() == "exact NLL"
+    exact = found.problem.nll_batch(thetas)
+    expected = NllScale.of(found, exact).excess(exact)
+    np.testing.assert_allclose(nll, np.sort(expected)[::-1])
+    assert figure.axes[1].get_ylabel() == "exact NLL above the best"
 
 
 @pytest.mark.usefixtures("_few_points")

@@ -23,6 +23,15 @@ def test_a_grid_is_found(columns, rows):
     assert grid_columns(grid(columns, rows)) == (columns * rows, columns)
 
 
+@pytest.mark.parametrize(("columns", "guessed"), [(2, False), (4, True)])
+def test_states_with_names_are_guessed_to_be_a_row_at_most(columns, guessed):
+    mdp = grid(columns, 4 // columns)
+    reward = boirl.LinearReward(np.eye(4)[:, :1], {"first": (0, 1)})
+    assert has_grid(boirl.TabularProblem(mdp, reward))
+    named = mdp.with_names(states=["full", "half", "low", "empty"])
+    assert has_grid(boirl.TabularProblem(named, reward)) == guessed
+
+
 def test_random_dynamics_are_no_grid(random_mdp):
     assert not any(grid_columns(random_mdp(seed, n_states=9)) for seed in range(5))
     assert not any(

@@ -92,6 +92,14 @@ def test_every_kind_of_search_can_be_loaded(found, options, path):
     np.testing.assert_array_equal(loaded.predict_nll(found.best), other.predict_nll(found.best))
 
 
+def test_the_folder_of_a_file_is_enough(found, tmp_path):
+    found.save(tmp_path / "rewards.npz")
+    assert_same_evaluations(boirl.load_result(tmp_path), found)
+    (tmp_path / "rewards.npz").unlink()
+    with pytest.raises(InvalidInputError, match=r"folder '.*' has no rewards\.npz; expected one"):
+        boirl.load_result(tmp_path)
+
+
 def test_a_baseline_is_loaded_by_the_same_function(found, path):
     run = boirl.baselines.get("random").run(found.problem, 3, seed=1000)
     run.save(path)

@@ -22,12 +22,30 @@ def test_states_may_be_numbers():
     assert arriving.of_next
 
 
+def test_features_may_be_of_states_and_actions():
+    table = {
+        "state": ["b", "a", "a", "b"],
+        "action": ["go", "stay", "go", "stay"],
+        "x": [1.0, 2.0, 3.0, 4.0],
+    }
+    reward = LinearReward.from_table(table, {"x": (0, 1)}, ("a", "b"), actions=("go", "stay"))
+    assert reward.table.tolist() == [[[3.0], [2.0]], [[1.0], [4.0]]]
+    assert reward.depends_on == "state_action"
+
+
 @pytest.mark.parametrize(
     ("changed", "states", "message"),
     [
         ({}, ("a", "b", "c"), "no row for the state 'c'"),
         ({}, ("a",), "row 0 of the table: 'b' is no state of the dynamics"),
-        ({"state": ["a", "a"]}, ("a", "b"), "row 1 of the table: 'a' stands in the table twice"),
+        (
+            {"state": ["a", "a"]},
+            ("a", "b"),
+            "row 1 of the table: the state 'a' stands in the table twice.*one called 'action'",
+        ),
+        ({}, (), r"'b' is no state of the dynamics.*pass states=mdp\.state_names"),
+        ({"action": ["go", "go"]}, ("a", "b"), r"'go' is no action.*actions=mdp\.action_names"),
+        ({"action": [0, 1]}, ("a", "b"), "no row for the state 'a' and action '0'; .* each of 4"),
         ({"shade": [0.1, None]}, ("a", "b"), "row 1 of the table: found nothing in the column sha"),
     ],
 )

@@ -70,7 +70,8 @@ def test_addresses_that_cannot_be_opened_are_refused_without_their_password(addr
         open_study(address, "one")
     printed = "".join(traceback.format_exception(caught.value, limit=0))
     assert "s3cret" not in printed + caplog.text
-    assert "***" in str(caught.value)
+    # Without the driver of PostgreSQL its address is not even looked at.
+    assert "***" in str(caught.value) or "boirl[postgres]" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

@@ -8,10 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from boirl.cli.app import app, console, errors
-from boirl.cli.loading import Bellman, BoxName, Data, DemonstrationFile, Name, load
+from boirl.cli.loading import Bellman, BoxName, Data, DemonstrationFile, Name, ResultFile, load
 from boirl.errors import InvalidInputError
 
-File = Annotated[Path, typer.Argument(help="A rewards.npz that `boirl run --out` wrote.")]
 Seed = Annotated[int, typer.Option(help="Of everything random.")]
 Policies = Annotated[
     int | None,
@@ -24,7 +23,7 @@ Policies = Annotated[
 
 @app.command()
 def ask(
-    file: File,
+    file: ResultFile,
     n: Annotated[int, typer.Option("--questions", "-n", min=1, help="How many.")] = 3,
     kind: Annotated[
         str, typer.Option(help="start (show what you would do from here) or comparison.")
@@ -161,7 +160,7 @@ def _answered(file: Path, better: str) -> Any:
 
 @app.command()
 def act(
-    file: File,
+    file: ResultFile,
     risk: Annotated[
         str, typer.Option(help="mean, worst, or a level from 0 (the mean) to 1 (the worst).")
     ] = "mean",
@@ -201,7 +200,7 @@ def _risk(text: str) -> str | float:
 
 @app.command(name="what-if")
 def what_if(
-    file: File,
+    file: ResultFile,
     close: Annotated[
         str | None,
         typer.Option(help="States (links, on roads) that are closed, such as 14,15."),

@@ -9,7 +9,6 @@ import typer
 
 from boirl.cli.app import app, console, notes
 from boirl.cli.loading import (
-    RESULT,
     AsJson,
     Bellman,
     BoxName,
@@ -18,6 +17,7 @@ from boirl.cli.loading import (
     Name,
     ProblemOfResult,
     Quiet,
+    is_result,
     load,
     open_result,
     print_json,
@@ -94,7 +94,7 @@ def compare(
         typer.Argument(
             metavar="PROBLEM",
             help="One or more of `boirl problems`, your own (problem.py:name or module:name), or "
-            "files that `boirl run --out` wrote.",
+            "what `boirl run --out` wrote.",
         ),
     ],
     gamma: Annotated[
@@ -149,12 +149,11 @@ def _model(
     problem: str | None,
 ) -> Any:
     """A problem by name, or the estimate of one from a file, which starts from its best theta."""
-    path = Path(name)
-    if path.suffix != RESULT:
+    if not is_result(name):
         return load(name, demonstrations, **options)
     refuse_options(name, {**options, "demonstrations": demonstrations})
     from boirl.estimation import maximum_likelihood
 
-    result = open_result(path, problem)
+    result = open_result(Path(name), problem)
     with notes.status("estimating"):
         return maximum_likelihood(result.problem, starts, seed, result.best)

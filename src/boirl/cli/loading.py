@@ -55,6 +55,9 @@ DemonstrationFile = Annotated[
         "episode, step, state and action."
     ),
 ]
+ResultFile = Annotated[
+    Path, typer.Argument(help="A rewards.npz that `boirl run --out` wrote, or its folder.")
+]
 ProblemOfResult = Annotated[
     str | None,
     typer.Option(
@@ -99,7 +102,7 @@ def _find(name: str, options: dict[str, Any]) -> Any:
 
     if is_source(name):
         return load_source(name, **options)
-    if Path(name).suffix == RESULT:
+    if is_result(name):
         refuse_options(name, options)
         return open_result(Path(name)).problem
     if name not in PROBLEMS:
@@ -109,6 +112,15 @@ def _find(name: str, options: dict[str, Any]) -> Any:
         )
     with LearningBar("learning to demonstrate") as report:
         return load_problem(name, report, **options)
+
+
+def is_result(name: str) -> bool:
+    """Whether a name is that of a result's file or folder; problems go before folders."""
+    from boirl.problem import PROBLEMS
+    from boirl.results import RESULT_FILE
+
+    path = Path(name)
+    return path.suffix == RESULT or (name not in PROBLEMS and (path / RESULT_FILE).exists())
 
 
 def refuse_options(name: str, options: Mapping[str, Any]) -> None:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from boirl.cli.app import errors
-from boirl.errors import BoirlError, InvalidInputError
+from boirl.errors import InvalidInputError
+from boirl.extras import missing_reported
 from boirl.interrupts import Terminated, remembered_interrupts
 
 if TYPE_CHECKING:
@@ -60,13 +61,8 @@ def executor_at(cluster: str | None, workers: int | None) -> Iterator[Any]:
             "--workers starts processes on this machine, and --cluster uses those of a cluster; "
             "leave one of them out"
         )
-    try:
+    with missing_reported("--cluster"):
         from boirl.execution.cluster import connect
-    except ImportError:
-        raise BoirlError(
-            "--cluster needs Dask distributed, which is not installed; install it with: "
-            "pip install 'boirl[cluster]'"
-        ) from None
     client = connect(cluster)
     try:
         yield client

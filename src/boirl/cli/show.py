@@ -19,6 +19,7 @@ from boirl.cli.loading import (
     Name,
     ProblemOfResult,
     Quiet,
+    ResultFile,
     draw,
     load,
     open_result,
@@ -75,7 +76,7 @@ def evaluate(
 
 @app.command()
 def show(
-    file: Annotated[Path, typer.Argument(help="A .npz file that `boirl run --out` wrote.")],
+    file: ResultFile,
     out: Annotated[
         Path | None, typer.Option(help="Folder to draw the pictures into.", show_default="none")
     ] = None,
@@ -120,7 +121,7 @@ def demonstrate(
 
 @app.command()
 def film(
-    file: Annotated[Path, typer.Argument(help="A rewards.npz that `boirl run --out` wrote.")],
+    file: ResultFile,
     out: Annotated[Path, typer.Option(help="The film to write, .gif or (with ffmpeg) .mp4.")],
     evaluation: Annotated[
         int | None,

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from boirl.drawing.scales import STARTS
 from boirl.results import Result
 from boirl.types import FloatArray
 
@@ -17,7 +18,9 @@ FEW_THETAS = 100
 
 
 def convergence(found: Result) -> Figure:
-    """NLL of every evaluation, the best so far and, where it is known, the truth's.
+    """How far NLLs are above the lowest: of every evaluation, the best so far and the truth.
+
+    The scale is linear up to a tenth of the likelihood-ratio tolerance and logarithmic beyond.
 
     Beside it the thetas that a method returns besides its evaluations, samples for instance.
     """
@@ -32,23 +35,28 @@ def convergence(found: Result) -> Figure:
 
 
 def _draw_nll(axes: Axes, found: Result) -> None:
-    numbers = np.arange(len(found))
-    best = np.fmin.accumulate(found.nll)
-    axes.plot(numbers, found.nll, "o", color="tab:blue", markersize=4, label="evaluation")
+    numbers, tolerance = np.arange(len(found)), found.likelihood_ratio_tolerance()
+    truth = np.nan if found.truth is None else found.truth.nll
+    excess = found.nll - np.nanmin([*found.nll, truth])
+    axes.plot(numbers, excess, "o", color="tab:blue", markersize=4, label="evaluation")
+    best = np.fmin.accumulate(excess)
     axes.step(numbers, best, where="post", color="tab:red", label="best so far")
-    failed = np.flatnonzero(np.isnan(found.nll))
+    failed = np.flatnonzero(np.isnan(excess))
     if failed.size:
-        top = np.full(failed.size, np.nanmax(found.nll))
+        top = np.full(failed.size, np.nanmax(excess))
         axes.plot(failed, top, "x", color="black", label="failed")
     if found.truth is not None:
-        axes.axhline(found.truth.nll, color="green", linestyle="--", label="true reward")
-    if np.nanmin(found.nll) > 0:
-        axes.set_yscale("log")
-        axes.yaxis.set_major_formatter("{x:g}")
-        axes.yaxis.set_minor_formatter("{x:g}")
+        at = truth - np.nanmin([*found.nll, truth])
+        axes.axhline(at, color="green", linestyle="--", label="true reward")
+    axes.axhline(tolerance, color="0.4", linestyle=":", label="not rejected at 95 % below")
+    start = STARTS * tolerance
+    axes.set_yscale("symlog", linthresh=start, linscale=0.5)
+    axes.set_ylim(-start / 4, 2.0 * max(float(np.nanmax(excess)), tolerance))
+    # Ticks within the linear part would lie upon each other.
+    axes.yaxis.set_major_formatter(lambda y, _: f"{y:g}" if y == 0.0 or y >= start else "")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("evaluation (0 is the first one)")
-    axes.set_ylabel("NLL of the demonstrations")
+    axes.set_ylabel("NLL above the lowest")
     axes.set_title(f"{found.problem.name}, {found.title}: best NLL {found.best_nll:.4f}")
 
 

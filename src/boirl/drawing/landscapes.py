@@ -7,11 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
-from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
 from boirl.drawing.marks import add_legend, mark_evaluations, mark_truth
+from boirl.drawing.scales import (
+    ABOVE,
+    NllScale,
+    add_colour_bar,
+    border_handles,
+    draw_excess,
+)
 from boirl.errors import InvalidInputError
 from boirl.results import RewardSet
 from boirl.types import FloatArray
@@ -20,9 +25,6 @@ GRID = 60
 EXACT_SECONDS = 15.0
 COARSEST_GRID = 10
 """An exact picture evaluates as many rewards as take about so many seconds on one core."""
-
-LOG_COLOURS_FROM = 6.0
-"""NLLs that range over more than this factor are coloured by their logarithm."""
 
 NAMED_IN_TITLE = 3
 """Values of up to so many parameters that are held still fit a title."""
@@ -47,33 +49,29 @@ def landscape(
     fine_grid = _Slice.through(found, first, second, GRID)
     mean, sd = found.predict_nll(fine_grid.thetas)
     # By what was evaluated: a posterior may expect anything where nobody looked.
-    norm = nll_norm(found.nll)
-    spread = float(np.nanmax(found.nll) - np.nanmin(found.nll)) or float(sd.max())
-    sd_norm = Normalize(0.0, min(float(sd.max()), spread))
-    contents = [
-        (fine_grid, mean, "posterior mean", "viridis", norm),
-        (fine_grid, sd, "posterior standard deviation", "magma", sd_norm),
-    ]
+    scale, exact_parts = NllScale.of(found), []
     if exact:
         affordable = affordable_evaluations(found, GRID**2, COARSEST_GRID**2)
         exact_grid = _Slice.through(found, first, second, math.isqrt(affordable))
         exact_nll = found.problem.nll_batch(exact_grid.thetas)
-        norm = nll_norm(exact_nll)
-        contents[0] = (fine_grid, mean, "posterior mean", "viridis", norm)
-        contents.insert(0, (exact_grid, exact_nll, "exact NLL", "viridis", norm))
-    figure = Figure(figsize=(4.5 * len(contents), 4.6), layout="constrained")
-    panels = figure.subplots(1, len(contents), sharex=True, sharey=True)
-    for axes, (grid, values, title, colours, norm) in zip(panels, contents, strict=True):
-        table = with_colours(values, norm).reshape(len(grid.y), len(grid.x))
-        image = axes.pcolormesh(grid.x, grid.y, table, cmap=colours, norm=norm)
-        add_colour_bar(figure, axes, image)
+        scale = NllScale.of(found, exact_nll)
+        exact_parts = [(exact_grid, exact_nll, "exact NLL")]
+    n_panels = len(exact_parts) + 2
+    figure = Figure(figsize=(4.5 * n_panels, 4.6), layout="constrained")
+    panels = figure.subplots(1, n_panels, sharex=True, sharey=True)
+    nll_parts = [*exact_parts, (fine_grid, mean, "posterior mean")]
+    for axes, (grid, nll, title) in zip(panels, nll_parts, strict=False):
+        image = draw_excess(axes, grid.x, grid.y, grid.table(scale.excess(nll)), scale)
+        add_colour_bar(figure, axes, image, ABOVE)
         axes.set_title(title)
+    _draw_doubt(figure, panels[-1], fine_grid, sd, scale)
+    for axes in panels:
         axes.set_xlabel(found.names[first])
         mark_evaluations(axes, found, found.thetas[:, [first, second]])
         if found.problem.truth is not None:
             mark_truth(axes, found, np.array(found.problem.truth)[[first, second]])
     panels[0].set_ylabel(found.names[second])
-    add_legend(figure, found, columns=5)
+    add_legend(figure, found, columns=4, further=border_handles(scale))
     held = [i for i in range(box.dimension) if i not in (first, second)]
     at = ", ".join(f"{found.names[i]} = {found.best[i]:.3g}" for i in held)
     if len(held) > NAMED_IN_TITLE:
@@ -101,30 +99,18 @@ class _Slice(NamedTuple):
         thetas[:, first], thetas[:, second] = (part.reshape(-1) for part in np.meshgrid(x, y))
         return cls(x, y, thetas)
 
-
-def nll_norm(nll: FloatArray) -> Normalize:
-    low, high = float(np.nanmin(nll)), float(np.nanmax(nll))
-    wide = low > 0.0 and high > LOG_COLOURS_FROM * low
-    return LogNorm(low, high) if wide else Normalize(low, high)
+    def table(self, values: FloatArray) -> FloatArray:
+        """Values of the thetas, one row per y."""
+        return values.reshape(len(self.y), len(self.x))
 
 
-def with_colours(nll: FloatArray, norm: Normalize) -> FloatArray:
-    """NLLs, no lower than the colours go: predictions below zero have no logarithm."""
-    if isinstance(norm, LogNorm) and norm.vmin is not None:
-        return np.maximum(nll, norm.vmin)
-    return nll
-
-
-def add_colour_bar(figure: Figure, axes: Axes, image: ScalarMappable, label: str = "") -> None:
-    """Draw the colours beside their axes, with plain numbers."""
-    bar = figure.colorbar(image, ax=axes, label=label)
-    if isinstance(image.norm, LogNorm):
-        bar.ax.yaxis.set_major_formatter(_log_tick)
-        bar.ax.yaxis.set_minor_formatter(_log_tick)
-
-
-def _log_tick(value: float, position: float) -> str:
-    return f"{value:g}" if f"{value:e}"[0] in "1235" else ""
+def _draw_doubt(figure: Figure, axes: Axes, grid: _Slice, sd: FloatArray, scale: NllScale) -> None:
+    """Standard deviations, on a scale with the same start."""
+    doubt = NllScale.up_to(float(sd.max()), 0.0, scale.tolerance, 0.0)
+    table = grid.table(doubt.excess(sd))
+    image = axes.pcolormesh(grid.x, grid.y, table, cmap="magma", norm=doubt.norm, rasterized=True)
+    add_colour_bar(figure, axes, image, "standard deviation of the NLL")
+    axes.set_title("posterior standard deviation")
 
 
 def affordable_evaluations(found: RewardSet, most: int, least: int) -> int:

@@ -8,14 +8,9 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from boirl.drawing.landscapes import (
-    COARSEST_GRID,
-    add_colour_bar,
-    affordable_evaluations,
-    nll_norm,
-    with_colours,
-)
+from boirl.drawing.landscapes import COARSEST_GRID, affordable_evaluations
 from boirl.drawing.marks import add_legend, mark_evaluations, mark_truth
+from boirl.drawing.scales import ABOVE, COLOURS, NllScale, add_colour_bar
 from boirl.results import RewardSet
 from boirl.types import FloatArray
 
@@ -40,10 +35,13 @@ def latent_space(found: RewardSet, exact: bool = False) -> Figure:
     axes = figure.subplots()
     cloud = components(everywhere)
     nll = found.problem.nll_batch(thetas) if exact else found.predict_nll(thetas)[0]
-    norm = nll_norm(nll if exact else found.nll)
-    coloured = with_colours(nll, norm)
-    image = axes.scatter(cloud[:, 0], cloud[:, 1], c=coloured, s=7, cmap="viridis", norm=norm)
-    add_colour_bar(figure, axes, image, "exact NLL" if exact else "predicted NLL")
+    scale = NllScale.of(found, nll if exact else None)
+    # The best are few, and drawn last.
+    order = np.argsort(-nll)
+    excess = scale.excess(nll)[order]
+    x, y = cloud[order].T
+    image = axes.scatter(x, y, c=excess, s=7, cmap=COLOURS, norm=scale.norm)
+    add_colour_bar(figure, axes, image, f"{'exact' if exact else 'predicted'} {ABOVE}")
     mark_evaluations(axes, found, components(_project(found, found.thetas)))
     if found.problem.truth is not None:
         mark_truth(axes, found, components(_project(found, np.array([found.problem.truth])))[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -43,9 +44,9 @@ def mark_nlls(axes: Axes, nll: FloatArray, compared: float, at: FloatArray) -> N
 
 
 def mark_truth(axes: Axes, found: Result, at: FloatArray) -> None:
-    """Draw the true theta, where it is known, at a position, `2`."""
+    """Draw the true theta, where it is known, at a position, `2`, above all other marks."""
     if found.problem.truth is not None:
-        axes.plot(*at, **TRUTH)
+        axes.plot(*at, zorder=ABOVE_LINES + 1, **TRUTH)
 
 
 VERMILION = "#d55e00"
@@ -79,10 +80,12 @@ def _classes(nll: FloatArray, compared: float) -> list[np.ndarray]:
     ]
 
 
-def add_legend(figure: Figure, found: Result, columns: int) -> None:
-    """Say below a figure what the marks mean."""
+def add_legend(figure: Figure, found: Result, columns: int, further: Sequence[Line2D] = ()) -> None:
+    """Say below a figure what the marks mean, and what `further` ones do."""
     handles = mark_handles(reference(found)[1], found.problem.truth is not None)
-    figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=9)
+    figure.legend(
+        handles=[*handles, *further], loc="outside lower center", ncols=columns, fontsize=9
+    )
 
 
 def mark_handles(compared_with: str, truth: bool = True) -> list[Line2D]:

@@ -12,15 +12,10 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from boirl.errors import InvalidInputError
+from boirl.extras import missing_reported
 
-try:
+with missing_reported("a report"):
     import altair as alt
-except ImportError as error:
-    raise InvalidInputError(
-        "a report needs Altair, which is not installed; install it with: "
-        "pip install 'boirl[report]'"
-    ) from error
 
 Spec = dict[str, Any]
 

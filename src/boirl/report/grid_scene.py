@@ -25,8 +25,15 @@ DIRECTIONS = {(1, 0): "right", (-1, 0): "left", (0, 1): "down", (0, -1): "up", (
 
 
 def has_grid(problem: Any) -> bool:
-    """Whether the states of a problem are squares of a grid, by their dynamics."""
-    return has_table(problem) and grid_columns(problem.mdp) is not None
+    """Whether the states of a problem are squares of a grid, by their dynamics.
+
+    Few steps fit a grid by accident; where states have names, only a single row is drawn without.
+    """
+    found = grid_columns(problem.mdp) if has_table(problem) else None
+    if found is None or not problem.mdp.state_names:
+        return found is not None
+    squares, columns = found
+    return columns in (1, squares)
 
 
 def grid_columns(mdp: TabularMDP) -> tuple[int, int] | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from boirl.errors import InvalidInputError
+from boirl.extras import needed
 from boirl.files import write_bytes
 from boirl.report.answer import answer_of
 from boirl.report.comparison import compare_answers
@@ -78,13 +79,7 @@ def script_json(data: Any) -> str:
 @cache
 def vega_bundle() -> str:
     """Vega, Vega-Lite and Vega-Embed in one script."""
-    try:
-        import vl_convert
-    except ImportError as error:
-        raise InvalidInputError(
-            "a report needs vl-convert-python, which is not installed; install it with: "
-            "pip install 'boirl[report]'"
-        ) from error
+    vl_convert = needed("vl_convert", "a report")
     bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return bundle
 

@@ -14,7 +14,7 @@ import optuna
 from boirl.errors import BoirlError, InvalidInputError, StorageError
 from boirl.priors import prior_from_facts
 from boirl.problem import Problem, load_problem
-from boirl.results import Result, RewardSet, load_result
+from boirl.results import Result, RewardSet, load_result, result_file
 from boirl.search.growth import build_growth
 from boirl.search.passwords import hide_password
 from boirl.search.records import EvaluationRecords, artifact_folder, is_finished
@@ -23,7 +23,6 @@ from boirl.search.storage import storage_errors
 from boirl.search.study import PRIOR, PROBLEM, RECIPE, SETTINGS
 
 DATABASES = (".db", ".sqlite", ".sqlite3")
-RESULT_FILE = "rewards.npz"
 
 BuildProblem = Callable[[], Problem[Any]]
 
@@ -164,14 +163,12 @@ def open_source(given: str, study: str | None = None, build: BuildProblem | None
     path = Path(given)
     if path.suffix in DATABASES:
         return StudySource(f"sqlite:///{path}", study, build)
-    if path.is_dir():
-        path = path / RESULT_FILE
     if not path.exists():
         raise StorageError(
             f"there is no {str(path)!r}; expected a file or a folder that `boirl run --out` wrote, "
             "or a database such as sqlite:///search.db"
         )
-    return FileSource(path, build)
+    return FileSource(result_file(path), build)
 
 
 def _check_exists(storage: str, name: str) -> None:

@@ -43,8 +43,9 @@ itself worse than the true one, the exact rule is an NLL no higher than the true
 searches start from one reward of high NLL, which is iteration 0.
 
 **Figures.** Colours are the logarithm of the NLL above the lowest there is, on one scale for all
-kernels of an environment; the white line encloses the rewards that the demonstrations do not reject
-at 95 %. Colours, marks and line styles suit colour-blind readers.
+kernels of an environment; white lines enclose the rewards that the demonstrations do not reject at
+95 % (solid), and those within 1 % (dashed) and 10 % (dotted). Colours, marks and
+line styles suit colour-blind readers.
 """
 
 QUICK_WARNING = """\

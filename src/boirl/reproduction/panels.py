@@ -1,23 +1,20 @@
 """What the figures share: one scale of NLLs, panels of landscapes, and curves.
 
-The scale is logarithmic in how far an NLL is above the lowest one, and starts at a tenth of the
-tolerance of the likelihood-ratio test, below which rewards are all the same to the demonstrations.
-A white line encloses the rewards that the demonstrations do not reject at 95 %.
+The scale is that of all pictures, see `boirl.drawing.scales`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from boirl.drawing.marks import TRUTH, mark_nlls
+from boirl.drawing.scales import NllScale, border_handles, draw_excess
 from boirl.errors import InvalidInputError
 from boirl.experiments.trials import Row
 from boirl.reproduction.environments import ENVIRONMENTS
@@ -32,28 +29,9 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0
 
 DASHES = ("-", "--", "-.", ":")
 EXCESS = "NLL above the lowest (nats per trajectory)"
-SCALE_STARTS = 0.1
-"""Of the likelihood-ratio tolerance."""
 
 
-@dataclass(frozen=True)
-class Scale:
-    """The scale of one environment, the same for all kernels.
-
-    Attributes:
-        lowest: NLL that others are compared with.
-        tolerance: Of the likelihood-ratio test.
-        truth: NLL of the true reward, or else the lowest.
-        norm: Of the colours.
-    """
-
-    lowest: float
-    tolerance: float
-    truth: float
-    norm: LogNorm
-
-
-def scale_of(store: Store, environment: str) -> Scale:
+def scale_of(store: Store, environment: str) -> NllScale:
     """From everything that a store holds of an environment: facts, landscapes, searches."""
     fits = store.select(FITS, environment=environment)
     fact = fact_of(store, environment, ENVIRONMENTS[environment].chosen_seed) or {}
@@ -66,9 +44,7 @@ def scale_of(store: Store, environment: str) -> Scale:
     lowest = min(one for one in known if one is not None)
     tolerance = fact.get("tolerance") or fits[0]["tolerance"]
     truth = next((one["truth_nll"] for one in [fact, *fits] if one.get("truth_nll")), lowest)
-    start = SCALE_STARTS * tolerance
-    highest = max(float(np.nanmax(values)) - lowest, 10.0 * start)
-    return Scale(lowest, tolerance, float(truth), LogNorm(start, highest))
+    return NllScale.up_to(float(np.nanmax(values)), lowest, tolerance, float(truth))
 
 
 def missing(what: str) -> InvalidInputError:
@@ -78,14 +54,10 @@ def missing(what: str) -> InvalidInputError:
     )
 
 
-def draw_nll(axes: Axes, rows: Sequence[Row], value: str, scale: Scale) -> Any:
-    """An NLL on a grid, by its excess, with the border of what the demonstrations reject."""
+def draw_nll(axes: Axes, rows: Sequence[Row], value: str, scale: NllScale) -> Any:
+    """An NLL on a grid, by how far it is above the lowest, with its borders."""
     x, y, table = as_grid(rows, value)
-    excess = np.maximum(table - scale.lowest, scale.norm.vmin or 0.0)
-    image = axes.pcolormesh(x, y, excess, cmap="viridis", norm=scale.norm, rasterized=True)
-    if excess.min() <= scale.tolerance < excess.max():
-        axes.contour(x, y, excess, levels=[scale.tolerance], colors="white", linewidths=1.2)
-    return image
+    return draw_excess(axes, x, y, scale.excess(table), scale)
 
 
 def as_grid(rows: Sequence[Row], value: str) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -103,7 +75,7 @@ def posterior_panel(
     store: Store,
     environment: str,
     method: str,
-    scale: Scale,
+    scale: NllScale,
     value: str = "mean",
     of: int | None = None,
 ) -> Any | None:
@@ -121,12 +93,15 @@ def posterior_panel(
     fit = max(fits, key=lambda row: (row["of"], -row["seed"]))
     where |= {"seed": fit["seed"], "of": fit["of"]}
     grid = store.select(POSTERIORS, **where)
-    shown = scale if value == "mean" else Scale(0.0, np.nan, scale.truth, scale.norm)
-    image = draw_nll(axes, grid, value, shown)
+    if value == "mean":
+        image = draw_nll(axes, grid, value, scale)
+    else:
+        x, y, table = as_grid(grid, value)
+        image = draw_excess(axes, x, y, np.maximum(table, scale.floor), scale, borders=False)
     evaluations = store.select(EVALUATIONS, **where)
     at = np.array([[row["theta0"], row["theta1"]] for row in evaluations])
     nll = np.array([np.nan if row["nll"] is None else row["nll"] for row in evaluations])
-    mark_nlls(axes, nll, scale.truth, at)
+    mark_nlls(axes, nll, scale.compared, at)
     frame(axes, fit)
     return image
 
@@ -185,8 +160,5 @@ def draw_curves(
 
 def legend_below(figure: Figure, handles: Sequence[Line2D], columns: int = 5) -> None:
     """Say below a figure what its marks mean."""
-    border = Line2D([], [], color="white", linewidth=2.0, label="95 % likelihood-ratio set")
-    legend = figure.legend(
-        handles=[*handles, border], loc="outside lower center", ncols=columns, fontsize=9
-    )
-    legend.get_frame().set_facecolor("0.75")
+    every = [*handles, *border_handles()]
+    figure.legend(handles=every, loc="outside lower center", ncols=columns, fontsize=9)

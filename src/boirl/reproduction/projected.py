@@ -10,10 +10,11 @@ import torch
 from matplotlib.axes import Axes
 
 from boirl.drawing.latent import principal_components
+from boirl.drawing.scales import COLOURS, NllScale
 from boirl.problem import TabularProblem
 from boirl.projections import PROJECTIONS, choose_demonstrations, sample_rollouts
 from boirl.reproduction.environments import ENVIRONMENTS, build_problem
-from boirl.reproduction.panels import Scale, missing
+from boirl.reproduction.panels import missing
 from boirl.reproduction.plan import Plan
 from boirl.reproduction.store import Cell, Store, Tables, column, rounded
 from boirl.tolerance import likelihood_ratio_tolerance
@@ -103,20 +104,19 @@ def _similar(problem: TabularProblem, units: FloatArray, nll: FloatArray) -> lis
 
 
 def projection_panel(
-    axes: Axes, store: Store, projection: str, k: int, shift: float, scale: Scale
+    axes: Axes, store: Store, projection: str, k: int, shift: float, scale: NllScale
 ) -> None:
     """The cloud by its NLL, and the four thetas."""
     rows = store.select(TABLE, environment=ENVIRONMENT, projection=projection, k=k, shift=shift)
     if not rows:
         raise missing(f"the projection {projection!r}")
     cloud = [row for row in rows if row["mark"] == "cloud"]
-    excess = np.array(column(cloud, "nll"), dtype=np.float64) - scale.lowest
     axes.scatter(
         column(cloud, "first"),
         column(cloud, "second"),
-        c=np.maximum(excess, scale.norm.vmin or 0.0),
+        c=scale.excess(np.array(column(cloud, "nll"), dtype=np.float64)),
         s=10,
-        cmap="viridis",
+        cmap=COLOURS,
         norm=scale.norm,
         rasterized=True,
     )

@@ -1,6 +1,6 @@
 """What comes out: evaluations, the rewards that explain the demonstrations, and files of them."""
 
-from boirl.results.files import load_result, save_result
+from boirl.results.files import RESULT_FILE, load_result, result_file, save_result
 from boirl.results.findings import Finding, Health
 from boirl.results.groups import RewardGroup, limit_above
 from boirl.results.inference import ParameterSummary
@@ -9,6 +9,7 @@ from boirl.results.reward_set import RewardSet
 from boirl.results.verified import VerifiedRewards
 
 __all__ = [
+    "RESULT_FILE",
     "RESULT_KINDS",
     "Finding",
     "Health",
@@ -19,5 +20,6 @@ __all__ = [
     "VerifiedRewards",
     "limit_above",
     "load_result",
+    "result_file",
     "save_result",
 ]

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ from boirl.rewards.network import NetworkReward
 from boirl.rewards.table import ONE, table_reward
 
 FORMAT = 2
+RESULT_FILE = "rewards.npz"
+"""What a result is called in the folder that `boirl run --out` writes."""
 NO_SEED = -1
 ABSENT = "absent"
 
@@ -66,13 +69,26 @@ def save_result(result: Result, path: str | os.PathLike[str]) -> None:
     )
 
 
+def result_file(path: str | os.PathLike[str]) -> Path:
+    """The file of a result, given it or the folder that it is in."""
+    given = Path(path)
+    inside = given / RESULT_FILE
+    if given.is_dir() and not inside.exists():
+        raise InvalidInputError(
+            f"the folder {str(given)!r} has no {RESULT_FILE}; expected one that "
+            "`boirl run --out` wrote"
+        )
+    return inside if given.is_dir() else given
+
+
 def load_result(path: str | os.PathLike[str], problem: Problem[Any] | None = None) -> Result:
     """Read what `Result.save` wrote, a search or a baseline.
 
     Args:
-        path: The file.
+        path: The file, or the folder that `boirl run --out` wrote.
         problem: The problem; may be left out where the file carries it, or its name.
     """
+    path = result_file(path)
     arrays = read_arrays(path, "the result of a search or a baseline")
     name = os.fspath(path)
     if "facts" not in arrays:

@@ -67,19 +67,23 @@ class LinearReward(RewardFamily):
         parameters: Mapping[str, tuple[float, float]] | Sequence[Parameter],
         states: Sequence[str] = (),
         of_next: bool = False,
+        actions: Sequence[str] = (),
     ) -> LinearReward:
-        """The family whose features are columns of a table with one row per state.
+        """The family whose features are columns of a table with one row per state, or per state
+        and action.
 
         Args:
             table: A `.csv` file, or a pandas, polars or other table, with a column for each
-                parameter, of its name, and the column `state`: names or numbers.
+                parameter, of its name, and the column `state`: names or numbers. With a column
+                `action` the features are those of taking it there.
             parameters: As in `LinearReward`.
             states: Names of the states in the order of their numbers, `mdp.state_names`; empty
                 where the table numbers them.
             of_next: As in `LinearReward`.
+            actions: Names of the actions, `mdp.action_names`; empty where the table numbers them.
         """
         named = as_parameters(parameters)
-        features = read_features(table, [one.name for one in named], states)
+        features = read_features(table, [one.name for one in named], states, actions)
         return cls(features, named, of_next=of_next)
 
     @property
