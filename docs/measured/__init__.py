@@ -3,6 +3,7 @@
 from measured import (
     bus_engines,
     commands,
+    decisions,
     estimates,
     federation,
     generic,
@@ -17,6 +18,7 @@ from measured import (
 __all__ = [
     "bus_engines",
     "commands",
+    "decisions",
     "estimates",
     "federation",
     "generic",

@@ -38,3 +38,8 @@ def test_what_is_missing_is_named():
         reaches([3])
     with pytest.raises(CodeNeededError, match="came from a file"):
         BehaviourConstraint(None, 0.5, True, "success").measure(None, None)
+
+
+def test_a_limit_is_a_number():
+    with pytest.raises(InvalidInputError, match="expected a number"):
+        reaches([1], at_most="x")

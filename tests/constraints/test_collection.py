@@ -1,6 +1,7 @@
 """All constraints of a search."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from boirl.constraints import NO_CONSTRAINTS, Constraints, bounds, custom, expec
 from boirl.errors import InvalidInputError
 from boirl.evaluation import Evaluation
 from boirl.experiments.worst_case import problem_of
+from boirl.policies import TabularSolver
 
 
 @pytest.fixture(scope="module")
@@ -72,3 +74,36 @@ def test_files_carry_what_is_measured_unless_it_is_a_function(problem, constrain
     code = Constraints.of([custom(lambda *given: 1.0, at_least=0.9)], problem)
     assert code.is_measurable
     assert not Constraints.from_facts(code.facts()).is_measurable
+
+
+@pytest.mark.parametrize("bellman", ["max", "boltzmann", "logsumexp"])
+@pytest.mark.parametrize("horizon", [None, 8])
+def test_exact_measurements_know_their_derivatives(problem, bellman, horizon):
+    softer = replace(problem, solver=TabularSolver(bellman, 1.0, horizon=horizon), horizon=8)
+    if bellman == "logsumexp" and horizon is None:
+        softer = replace(problem, solver=TabularSolver(bellman, 1.0), horizon=8).with_gamma(0.5)
+    cost = np.random.default_rng(0).random((softer.mdp.n_states, softer.mdp.n_actions))
+    limits = [reaches([6], at_least=0.5), expects(cost, until=[4], at_most=3.0)]
+    constraints = Constraints.of(limits, softer)
+
+    def measured(theta):
+        return constraints.values(constraints.measured(softer, softer.evaluate(theta)))
+
+    theta, step = np.array([6.2, 4.1]), 1e-5
+    for number, one in enumerate(constraints.behaviour):
+        found = measured(theta)[number]
+        differences = [
+            (measured(theta + move)[number].value - measured(theta - move)[number].value)
+            / (2.0 * step)
+            for move in step * np.eye(2)
+        ]
+        np.testing.assert_allclose(found.gradient, differences, atol=1e-7)
+        sign = -1.0 if one.at_most else 1.0
+        np.testing.assert_allclose(one.margin_gradient(found), sign * np.array(found.gradient))
+
+
+def test_functions_of_users_have_no_derivative(problem):
+    constraints = Constraints.of(custom(lambda *given: 0.3, at_most=1.0, name="own"), problem)
+    evaluation = constraints.measured(problem, problem.evaluate((9.0, 1.0)))
+    assert constraints.values(evaluation)[0].gradient is None
+    assert constraints.behaviour[0].margin_gradient(constraints.values(evaluation)[0]) is None

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from boirl.constraints.quantities import ExpectedTotal, Function, Measured, Reach, TabularWalk
+from boirl.constraints.quantities import ExpectedTotal, Function, Measured, Reach
 from boirl.errors import InvalidInputError
 from boirl.experiments.worst_case import problem_of
 from boirl.policies import TabularPolicy, TabularSolver
@@ -88,4 +88,18 @@ def test_what_does_not_fit_is_refused(problem, policy):
     with pytest.raises(InvalidInputError, match="expected numbers from 0"):
         ExpectedTotal(until=[-1]).check(problem)
     with pytest.raises(InvalidInputError, match="11 probabilities"):
-        TabularWalk(problem, policy, [1.0], None)
+        Reach([1], start=[1.0]).measure(problem, policy)
+
+
+def test_what_a_step_adds_may_be_a_function(problem, policy):
+    ups = ExpectedTotal(lambda states, actions: (actions == 0) * 1.0, name="ups")
+    ups.check(problem)
+    table = np.zeros((problem.mdp.n_states, problem.mdp.n_actions))
+    table[:, 0] = 1.0
+    expected = ExpectedTotal(table)
+    assert ups.measure(problem, policy) == expected.measure(problem, policy)
+    np.testing.assert_array_equal(
+        ups.by_choice(problem, policy), expected.by_choice(problem, policy)
+    )
+    with pytest.raises(InvalidInputError, match=r"gives shape \(\) for 44"):
+        ExpectedTotal(lambda states, actions: 1.0).check(problem)

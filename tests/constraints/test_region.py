@@ -6,7 +6,7 @@ import torch
 
 import boirl
 from boirl.constraints import Constraints, bounds, custom
-from boirl.constraints.region import constrain
+from boirl.constraints.region import ConstrainedFeasibility, constrain
 from boirl.projections import Identity
 from boirl.search.acquisitions import _better
 from boirl.surrogate import Observations, Surrogate
@@ -92,3 +92,37 @@ def test_the_way_down_ends_at_the_border(known):
 def test_without_constraints_there_are_no_margins(known):
     plain = Feasibility(np.zeros((1, 2)), np.zeros((0, 2)))
     assert plain.safe_margins(torch.zeros((3, 2), dtype=torch.float64)).shape == (3, 0)
+
+
+def test_derivatives_of_a_margin_say_where_the_border_is(problem):
+    """Two evaluations with derivatives know a plane that two without do not."""
+    constraints = Constraints.of(custom(len, at_most=0.0, name="sum"), problem)
+    width = problem.box.high - problem.box.low
+    surrogate = Surrogate(get_kernel("rbf"), Identity(problem.box), problem.box, "linear", 10)
+    wrong = []
+    for known in (True, False):
+        evaluations = [
+            boirl.Evaluation(
+                tuple(problem.box.from_unit(unit).tolist()),
+                float(np.square(unit - 0.7).sum()),
+                facts={
+                    "constraints": {
+                        "sum": [
+                            1e3 * (unit.sum() - 1.0),
+                            0.0,
+                            (1e3 / width).tolist() if known else None,
+                        ]
+                    }
+                },
+            )
+            for unit in np.array([[0.5, 0.45], [0.2, 0.3]])
+        ]
+        seen = Observations.of(evaluations)
+        fitted = surrogate.fit(seen.thetas, seen.nll, draws=1)
+        region = constrain(fitted, surrogate, constraints, evaluations).feasibility
+        assert isinstance(region, ConstrainedFeasibility)
+        border = torch.tensor([[0.4, 0.6], [0.6, 0.4], [0.7, 0.3]], dtype=torch.float64)
+        with torch.no_grad():
+            mean, _ = region.margins[0].marginals(border)
+        wrong.append(float(mean.abs().max()))
+    assert wrong[0] < 0.2 * wrong[1]

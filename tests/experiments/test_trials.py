@@ -13,6 +13,7 @@ from boirl.experiments.trials import (
     expert_esor,
     hard_start,
     run_searches,
+    run_seeds,
     run_trials,
     search_and_time,
     show_after,
@@ -172,3 +173,19 @@ def test_times_are_of_the_trials_that_got_there():
     assert times([2, None, 4]) == {"reached": 2 / 3, "after_mean": 3.0, "after_sd": 1.0}
     assert show_after(times([2, None, 4])) == "3.0 ± 1.0"
     assert show_after(times([None])) == "-"
+
+
+def test_every_seed_is_run_once(tmp_path):
+    ran = []
+
+    def trial(seed, evaluations):
+        ran.append(seed)
+        return {"seed": seed, "evaluations": evaluations, "worth": seed * evaluations}
+
+    def summarise(rows):
+        return {"worth": sum(row["worth"] for row in rows)}
+
+    assert run_seeds(tmp_path, trial, summarise, [1000, 1001], 2) == [{"worth": 4002}]
+    assert run_seeds(tmp_path, trial, summarise, [1001, 1002], 2) == [{"worth": 4006}]
+    assert ran == [1000, 1001, 1002]
+    assert json.loads((tmp_path / "summary.json").read_text()) == [{"worth": 4006}]

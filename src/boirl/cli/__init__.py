@@ -1,6 +1,7 @@
 """The `boirl` command: parses, calls and prints."""
 
 from boirl.cli import (
+    ask,
     decide,
     estimate,
     experiment,
@@ -16,6 +17,7 @@ from boirl.cli.app import app, main
 
 __all__ = [
     "app",
+    "ask",
     "decide",
     "estimate",
     "experiment",

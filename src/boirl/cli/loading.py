@@ -58,6 +58,14 @@ DemonstrationFile = Annotated[
 ResultFile = Annotated[
     Path, typer.Argument(help="A rewards.npz that `boirl run --out` wrote, or its folder.")
 ]
+Seed = Annotated[int, typer.Option(help="Of everything random.")]
+Policies = Annotated[
+    int | None,
+    typer.Option(
+        help="Samples of the posterior to solve for; 0 for the policies that the search kept.",
+        show_default="64 where that is quick, else 0",
+    ),
+]
 ProblemOfResult = Annotated[
     str | None,
     typer.Option(
@@ -149,6 +157,13 @@ def open_result(path: Path, problem: str | None = None) -> Any:
         raise CodeNeededError(
             f"{error} (on the command line: --problem problem.py:name)"
         ) from error
+
+
+def load_rewards(path: Path) -> Any:
+    """The answer of a search in a file."""
+    from boirl.results import RewardSet
+
+    return RewardSet.load(path)
 
 
 def print_json(facts: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from boirl.constraints.quantities import (
@@ -17,7 +18,9 @@ from boirl.constraints.quantities import (
     quantity_from_facts,
 )
 from boirl.errors import CodeNeededError, InvalidInputError
-from boirl.problem import Problem
+from boirl.evaluation import Evaluation
+from boirl.problem import Problem, TabularProblem
+from boirl.types import FloatArray
 
 CONFIDENT = 1.645
 """Standard errors by which an estimate has to be on the right side: 95 %, one-sided."""
@@ -53,6 +56,27 @@ class BehaviourConstraint:
                 "measures; pass constraints=[...] again"
             )
         return self.quantity.measure(problem, policy)
+
+    def gradient(
+        self, problem: Problem[Any], evaluation: Evaluation, policy: Any
+    ) -> list[float] | None:
+        """Derivative of the quantity by theta, `d`, for the policy of an evaluation; None where it
+        is not known."""
+        if not isinstance(problem, TabularProblem) or evaluation.reward is not None:
+            return None
+        if self.quantity is None:
+            return None
+        by_choice = self.quantity.by_choice(problem, policy)
+        if by_choice is None:
+            return None
+        found = problem.gradient_of(np.array(evaluation.theta), policy, by_choice)
+        return None if found is None or not np.isfinite(found).all() else found.tolist()
+
+    def margin_gradient(self, measured: Measured) -> FloatArray | None:
+        """The derivative of `margin` by theta, `d`, where it is known."""
+        if measured.gradient is None:
+            return None
+        return np.array(measured.gradient, dtype=np.float64) * (-1.0 if self.at_most else 1.0)
 
     def margin(self, value: float) -> float:
         """How far a value is on the right side of the limit; below 0 it is on the wrong one."""
@@ -94,6 +118,11 @@ def limited(
         raise InvalidInputError(
             f"neither at_most nor at_least of {quantity.name!r} is given; expected one at least"
         )
+    for limit in (at_most, at_least):
+        if limit is not None and not isinstance(limit, int | float | np.number):
+            raise InvalidInputError(
+                f"the limit of {quantity.name!r} is {limit!r}; expected a number"
+            )
     name = quantity.name
     found = []
     if at_most is not None:

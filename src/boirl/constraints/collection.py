@@ -95,7 +95,8 @@ class Constraints:
             mean = float(np.mean([found.value for found in each]))
             spread = float(np.std([found.value for found in each])) / len(each) ** 0.5
             error = float(np.mean([found.standard_error for found in each])) / len(each) ** 0.5
-            values[one.name] = [mean, float(np.hypot(spread, error))]
+            gradient = one.gradient(problem, evaluation, policies[0]) if len(each) == 1 else None
+            values[one.name] = [mean, float(np.hypot(spread, error)), gradient]
         return replace(evaluation, facts={**evaluation.facts, MEASURED: values})
 
     def values(self, evaluation: Evaluation) -> list[Measured]:

@@ -1,25 +1,26 @@
 """Numbers that describe behaviour: how probable a place is to be reached, how long a way takes.
 
-On a table they are exact, by following the distribution over states step by step. Elsewhere they
-are means over roll-outs, with their standard errors; the same starts and random numbers serve all
-policies.
+On a table they are exact, by following the distribution over states step by step, and so are their
+derivatives. Elsewhere they are means over roll-outs, with their standard errors; the same starts
+and random numbers serve all policies.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boirl.constraints.tabular_walk import TabularWalk
 from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError
 from boirl.problem import Problem, TabularProblem
 from boirl.problem.simulated import GymProblem
 from boirl.problem.walks import horizon_of, walk_from
-from boirl.types import FloatArray
+from boirl.types import FloatArray, IntArray
 
 QUANTITY_STREAM = 35
 EPISODES = 200
@@ -27,10 +28,12 @@ EPISODES = 200
 
 
 class Measured(NamedTuple):
-    """A number and its standard error, 0 where it is exact."""
+    """A number, its standard error, 0 where it is exact, and its derivative by theta, `d`, if that
+    is known."""
 
     value: float
     standard_error: float = 0.0
+    gradient: Sequence[float] | None = None
 
 
 class Quantity(ABC):
@@ -41,6 +44,11 @@ class Quantity(ABC):
     @abstractmethod
     def measure(self, problem: Problem[Any], policy: Any) -> Measured:
         """The number for a policy in the environment of a problem."""
+
+    def by_choice(self, problem: Problem[Any], policy: Any) -> FloatArray | None:
+        """Its derivative by the probability of each choice of the policy, `S x A`; None where
+        there is none, or nobody says so."""
+        return None
 
     def check(self, problem: Problem[Any]) -> None:  # noqa: B027
         """Raise `InvalidInputError` where it cannot be measured in a problem."""
@@ -84,12 +92,22 @@ class Reach(Quantity):
 
     def measure(self, problem: Problem[Any], policy: Any) -> Measured:
         if isinstance(problem, TabularProblem):
-            walk = TabularWalk(problem, policy, self.start, self.steps)
-            return Measured(walk.reach(self._mask(np.arange(problem.mdp.n_states))))
+            return Measured(self._walk(problem, policy).reach(self._places(problem)))
         drawn = roll_out(problem, policy, self.steps)
         reached = self._mask(drawn.states) | self._mask(drawn.next_states)
         hits = np.bincount(drawn.trajectory_numbers, reached, len(drawn)) > 0.0
         return _mean(hits.astype(np.float64))
+
+    def by_choice(self, problem: Problem[Any], policy: Any) -> FloatArray | None:
+        if not isinstance(problem, TabularProblem):
+            return None
+        return self._walk(problem, policy).reach_by_choice(self._places(problem))
+
+    def _walk(self, problem: TabularProblem, policy: Any) -> TabularWalk:
+        return TabularWalk(problem, policy, self.start, self.steps)
+
+    def _places(self, problem: TabularProblem) -> Any:
+        return self._mask(np.arange(problem.mdp.n_states))
 
     def _mask(self, states: Any) -> Any:
         if callable(self.where):
@@ -129,8 +147,15 @@ class ExpectedTotal(Quantity):
         if not isinstance(problem, TabularProblem):
             return
         shape = (problem.mdp.n_states, problem.mdp.n_actions)
-        found = np.shape(self.per_step)
-        if self.per_step is not None and found not in (shape[:1], shape):
+        if callable(self.per_step):
+            found = np.shape(self.per_step(*_pairs(*shape)))
+            if found != (shape[0] * shape[1],):
+                raise InvalidInputError(
+                    f"the function of {self.name!r} gives shape {found} for {shape[0] * shape[1]} "
+                    "states and actions; expected as many numbers"
+                )
+        elif self.per_step is not None and np.shape(self.per_step) not in (shape[:1], shape):
+            found = np.shape(self.per_step)
             raise InvalidInputError(
                 f"what a step adds to {self.name!r} has shape {found}; expected {shape[0]} "
                 f"numbers, one per state, or {shape[0]} x {shape[1]}"
@@ -146,12 +171,8 @@ class ExpectedTotal(Quantity):
 
     def measure(self, problem: Problem[Any], policy: Any) -> Measured:
         if isinstance(problem, TabularProblem):
-            mdp = problem.mdp
-            table = np.ones(mdp.n_states) if self.per_step is None else self.per_step
-            by_action = table if table.ndim == 2 else np.tile(table[:, None], (1, mdp.n_actions))
-            ended = np.isin(np.arange(mdp.n_states), () if self.until is None else self.until)
             walk = TabularWalk(problem, policy, self.start, self.steps)
-            return Measured(walk.total(by_action, ended))
+            return Measured(walk.total(*self._table(problem)))
         drawn = roll_out(problem, policy, self.steps)
         added = self._added(drawn)
         if self.until is not None:
@@ -161,6 +182,23 @@ class ExpectedTotal(Quantity):
             added = np.where(gone >= begins, 0.0, added)
         sums = np.bincount(drawn.trajectory_numbers, added, len(drawn))
         return _mean(sums.astype(np.float64))
+
+    def by_choice(self, problem: Problem[Any], policy: Any) -> FloatArray | None:
+        if not isinstance(problem, TabularProblem):
+            return None
+        walk = TabularWalk(problem, policy, self.start, self.steps)
+        return walk.total_by_choice(*self._table(problem))
+
+    def _table(self, problem: TabularProblem) -> tuple[FloatArray, Any]:
+        """What a step adds, `S x A`, and the states from which on nothing is added, a mask `S`."""
+        mdp = problem.mdp
+        given = self.per_step
+        if callable(given):
+            found = given(*_pairs(mdp.n_states, mdp.n_actions))
+            given = np.asarray(found, dtype=np.float64).reshape(-1, mdp.n_actions)
+        table = np.ones(mdp.n_states) if given is None else given
+        by_action = table if table.ndim == 2 else np.tile(table[:, None], (1, mdp.n_actions))
+        return by_action, np.isin(np.arange(mdp.n_states), () if self.until is None else self.until)
 
     def _added(self, drawn: Demonstrations) -> Any:
         if self.per_step is None:
@@ -197,61 +235,18 @@ def quantity_from_facts(facts: Mapping[str, Any] | None) -> Quantity | None:
     return kinds[facts["kind"]](**{name: facts[name] for name in facts if name != "kind"})
 
 
+def _pairs(n_states: int, n_actions: int) -> tuple[IntArray, IntArray]:
+    """The states and the actions of all pairs, `S A` each."""
+    states, actions = np.indices((n_states, n_actions)).reshape(2, -1)
+    return states, actions
+
+
 def _as_lists(given: Mapping[str, Any]) -> dict[str, Any]:
     plain = {name: value for name, value in given.items() if value is not None}
     return {
         name: value if isinstance(value, str | int) else np.asarray(value).tolist()
         for name, value in plain.items()
     }
-
-
-class TabularWalk:
-    """Where a policy is after each step on a table, exactly.
-
-    Args:
-        problem: The table.
-        policy: On its states, or on a copy of them for each step.
-        start: Distribution of the first state, `S`.
-        steps: How many.
-    """
-
-    def __init__(
-        self, problem: TabularProblem, policy: Any, start: ArrayLike | None, steps: int | None
-    ) -> None:
-        self.mdp, self.policy = problem.dynamics, policy
-        self.n = problem.mdp.n_states
-        self.steps = problem.steps if steps is None else steps
-        first = problem.mdp.start if start is None else np.asarray(start, dtype=np.float64)
-        if first.shape != (self.n,):
-            raise InvalidInputError(
-                f"the start has shape {first.shape}; expected {self.n} probabilities, one per state"
-            )
-        self.first = np.concatenate([first, np.zeros(self.mdp.n_states - self.n)])
-        self._forward = self.mdp.chain(policy.probabilities).T.tocsr()
-
-    def _everywhere(self, by_state: Any) -> Any:
-        """What is known of each state, for a copy of it for each step."""
-        copies = self.mdp.n_states // self.n
-        return np.tile(by_state, (copies, *(1,) * (np.ndim(by_state) - 1)))
-
-    def reach(self, where: Any) -> float:
-        """Probability to be in one of some states, a mask `S`, at any time."""
-        inside = self._everywhere(where)
-        now, reached = self.first, float(self.first[inside].sum())
-        for _ in range(self.steps):
-            now = self._forward @ np.where(inside, 0.0, now)
-            reached += float(now[inside].sum())
-        return min(1.0, reached)
-
-    def total(self, per_step: FloatArray, ended: Any) -> float:
-        """What adds up on average, given `S x A` and a mask of states without, `S`."""
-        gained = (self._everywhere(per_step) * self.policy.probabilities).sum(axis=1)
-        done = self._everywhere(ended)
-        now, total = np.where(done, 0.0, self.first), 0.0
-        for _ in range(self.steps):
-            total += float(now @ gained)
-            now = np.where(done, 0.0, self._forward @ now)
-        return total
 
 
 def roll_out(problem: Problem[Any], policy: Any, steps: int | None) -> Demonstrations:

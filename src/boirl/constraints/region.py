@@ -60,8 +60,7 @@ class ConstrainedFeasibility(Feasibility):
         columns = [one.margin(thetas, self.box) for one in self.constraints.linear]
         for fitted in self.margins:
             mean, sd = fitted.marginals(unit)
-            spread = float(np.ptp(fitted.nll)) or 1.0
-            columns.append((mean - SAFE * sd) / spread - ROUNDING)
+            columns.append(mean - SAFE * sd - ROUNDING)
         return torch.stack(columns, dim=1)
 
     def _scores(self, unit: Tensor) -> tuple[Tensor, Tensor]:
@@ -77,8 +76,7 @@ class ConstrainedFeasibility(Feasibility):
             away = mean / sd.clamp_min(1e-12)
             score = score + torch.special.log_ndtr(away)
             # The margin itself, too: standard deviations may be next to nothing.
-            spread = float(np.ptp(fitted.nll)) or 1.0
-            violated = violated + torch.relu(-mean) / spread
+            violated = violated + torch.relu(-mean)
         return score, violated
 
 
@@ -128,13 +126,25 @@ def _fit_margin(
     evaluations: Sequence[Evaluation],
     draws: int,
 ) -> FittedSurrogate:
+    """The margins of one constraint, as shares of their spread.
+
+    As a surrogate sees them, all are then as near to the best as matters: it has to explain them
+    all as closely.
+    """
     constraint = constraints.behaviour[number]
     measured = [constraints.values(one)[number] for one in evaluations]
     margins = np.array([constraint.margin(one.value) for one in measured])
     errors = np.array([one.standard_error for one in measured])
     thetas = np.array([one.theta for one in evaluations])
+    slopes = [constraint.margin_gradient(one) for one in measured]
+    missing = np.full(surrogate.box.dimension, np.nan)
+    gradients = np.array([missing if one is None else one for one in slopes])
     known = np.isfinite(margins)
+    spread = float(np.ptp(margins[known])) if known.any() else 0.0
+    scale = spread if spread >= LEAST_SPREAD else 1.0
+    seen = (thetas[known], margins[known] / scale)
     own: Any = Surrogate(surrogate.kernel, surrogate.projection, box=surrogate.box, scale="linear")
-    if known.sum() < 2 or float(np.ptp(margins[known])) < LEAST_SPREAD:
-        return own.build(thetas[known], margins[known], nll_se=errors[known])
-    return own.fit(thetas[known], margins[known], nll_se=errors[known], draws=draws)
+    more = {"nll_se": errors[known] / scale, "gradients": gradients[known] / scale}
+    if known.sum() < 2 or spread < LEAST_SPREAD:
+        return own.build(*seen, **more)
+    return own.fit(*seen, **more, draws=draws)

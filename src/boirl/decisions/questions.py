@@ -13,6 +13,7 @@ from boirl.decisions.ensemble import Ensemble, ensemble_of
 from boirl.decisions.information import Answers, TabularAnswers, answers_of
 from boirl.decisions.starts import possible_starts, state_name
 from boirl.errors import InvalidInputError
+from boirl.problem import TabularProblem
 from boirl.problem.walks import horizon_of
 from boirl.threads import single_thread
 from boirl.types import FloatArray
@@ -99,6 +100,8 @@ def ask_ensemble(
     given = possible_starts(problem, rng) if starts is None else np.asarray(starts)
     if not len(given):
         raise InvalidInputError("there are no starts to choose from; expected at least one")
+    if isinstance(problem, TabularProblem):
+        _check_states(given, problem.mdp.n_states)
     steps = horizon_of(problem) if horizon is None else horizon
     with single_thread():
         answers = answers_of(ensemble, steps)
@@ -114,6 +117,14 @@ def ask_ensemble(
             )
             for start, information, alone in chosen
         ]
+
+
+def _check_states(starts: Any, n_states: int) -> None:
+    whole = starts.dtype.kind in "iu" and starts.ndim == 1
+    if not whole or not ((starts >= 0) & (starts < n_states)).all():
+        raise InvalidInputError(
+            f"the starts are {starts.tolist()}; expected states from 0 to {n_states - 1}"
+        )
 
 
 def _examined(answers: Answers, starts: Any) -> Any:

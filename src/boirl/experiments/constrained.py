@@ -7,68 +7,106 @@ likelihood leads to, which it therefore rules out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 
-from boirl.constraints import Reach, reaches
+from boirl.constraints import Constraints, Reach, reaches
 from boirl.estimation import maximum_likelihood
 from boirl.experiments.trials import (
     Experiment,
     OnTrial,
     Row,
     quiet,
-    run_trials,
+    run_seeds,
     show_after,
     times,
-    write_summary,
 )
-from boirl.problem import Problem, load_problem
+from boirl.problem import Problem, TabularProblem, load_problem
 from boirl.results import RewardSet
 from boirl.search import explore
 from boirl.tolerance import likelihood_ratio_tolerance
+from boirl.types import FloatArray
 
 GOAL = 7
 KEPT = 0.9
 """The constraint, as a share of what the unconstrained optimum does."""
 
-GRID = 96
+GRID = 48
+STARTS, APART = 5, 0.05
+"""Descents from the grid, and how far apart in the unit cube they start."""
+
+ROUNDING = 1e-8
+"""Descents along the border of the constraint keep so far inside."""
+
 CLOSE = 0.25
 """How near a search has to come to the optimum, in likelihood-ratio tolerances."""
 
 
-def constrained_optimum(problem: Problem[Any], limit: float) -> float:
-    """The lowest NLL of rewards that meet the constraint: a grid, then descents with a wall."""
+def constrained_optimum(problem: TabularProblem, limit: float) -> float:
+    """The lowest NLL of rewards that meet the constraint: a grid, then descents along its border.
+
+    Both the NLL and the constraint have exact derivatives.
+    """
     box = problem.box
     middles = (np.arange(GRID) + 0.5) / GRID
     unit = np.stack(np.meshgrid(middles, middles, indexing="ij"), axis=-1).reshape(-1, 2)
-    nll = problem.nll_batch(box.from_unit(unit))
-    order = np.argsort(nll, kind="stable")
+    order = np.argsort(problem.nll_batch(box.from_unit(unit)), kind="stable")
+    held = Constraints.of([reaches([GOAL], at_most=limit)], problem)
+    (constraint,) = held.behaviour
+    lowest = np.inf
 
-    def walled(at: Any) -> float:
-        if (np.asarray(at) < 0.0).any() or (np.asarray(at) > 1.0).any():
-            return 1e6
-        evaluation = problem.evaluate(box.from_unit(np.asarray(at)))
-        if not evaluation.ok:
-            return 1e6
-        over = _reach(problem, evaluation) - limit
-        return evaluation.nll if over <= 0.0 else 1e3 * (1.0 + over)
+    @lru_cache(maxsize=2)
+    def known(at: tuple[float, ...]) -> tuple[float, FloatArray, float, FloatArray]:
+        """NLL and margin, each with its slopes in the unit cube."""
+        nonlocal lowest
+        evaluation = held.measured(problem, problem.evaluate(box.from_unit(np.array(at))))
+        evaluation.raise_if_failed()
+        (measured,) = held.values(evaluation)
+        slopes = constraint.margin_gradient(measured)
+        assert evaluation.gradient is not None
+        assert slopes is not None
+        margin, width = constraint.margin(measured.value), box.high - box.low
+        if margin >= 0.0:
+            lowest = min(lowest, evaluation.nll)
+        return evaluation.nll, width * evaluation.gradient, margin, width * slopes
 
-    starts = []
-    for number in order:
-        if _reach(problem, problem.evaluate(box.from_unit(unit[number]))) <= limit:
-            starts.append(unit[number])
-        if len(starts) == 5:
+    def inside(at: FloatArray) -> tuple[float, ...]:
+        return tuple(np.clip(at, 0.0, 1.0).tolist())
+
+    border = {
+        "type": "ineq",
+        "fun": lambda at: known(inside(at))[2] - ROUNDING,
+        "jac": lambda at: known(inside(at))[3],
+    }
+    for start in _spread_starts(unit[order], lambda at: known(inside(at))[2] >= 0.0):
+        minimize(
+            lambda at: known(inside(at))[:2],
+            start,
+            jac=True,
+            method="SLSQP",
+            bounds=[(0.0, 1.0)] * 2,
+            constraints=[border],
+            options={"ftol": 1e-9},
+        )
+    return lowest
+
+
+def _spread_starts(
+    candidates: FloatArray, allowed: Callable[[FloatArray], bool]
+) -> list[FloatArray]:
+    """The first few of some candidates that are allowed and apart from each other."""
+    starts: list[FloatArray] = []
+    for one in candidates:
+        if all(np.linalg.norm(one - other) >= APART for other in starts) and allowed(one):
+            starts.append(one)
+        if len(starts) == STARTS:
             break
-    polished = [
-        minimize(walled, start, method="Nelder-Mead", options={"maxfev": 150, "xatol": 1e-6}).fun
-        for start in starts
-    ]
-    return float(min(polished))
+    return starts
 
 
 def _reach(problem: Problem[Any], evaluation: Any) -> float:
@@ -120,13 +158,7 @@ def run(
     on_trial: OnTrial = quiet,
 ) -> list[Row]:
     """Search with and without a constraint for each seed, see `Experiment`."""
-    wanted: dict[Hashable, Callable[[], Row]] = {
-        (seed, evaluations): partial(run_trial, seed, evaluations) for seed in seeds
-    }
-    rows = run_trials(out, wanted, lambda row: (row["seed"], row["evaluations"]), on_trial)
-    summary = [summarise(rows)]
-    write_summary(out, summary)
-    return summary
+    return run_seeds(out, run_trial, summarise, seeds, evaluations, on_trial)
 
 
 def summarise(rows: Sequence[Row]) -> Row:

@@ -6,8 +6,7 @@ demonstrator is after the first square, the other after the last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy as np
 from boirl.decisions.mixtures import fit_mixture
 from boirl.demonstrations import Demonstrations
 from boirl.experiments.ambiguous import open_grid
-from boirl.experiments.trials import Experiment, OnTrial, Row, quiet, run_trials, write_summary
+from boirl.experiments.trials import Experiment, OnTrial, Row, quiet, run_seeds
 from boirl.policies import TabularSolver
 from boirl.problem import TabularProblem
 from boirl.rewards import LinearReward
@@ -74,13 +73,7 @@ def run(
     on_trial: OnTrial = quiet,
 ) -> list[Row]:
     """Tell two demonstrators apart for each seed, see `Experiment`."""
-    wanted: dict[Hashable, Callable[[], Row]] = {
-        (seed, evaluations): partial(run_trial, seed, evaluations) for seed in seeds
-    }
-    rows = run_trials(out, wanted, lambda row: (row["seed"], row["evaluations"]), on_trial)
-    summary = [summarise(rows)]
-    write_summary(out, summary)
-    return summary
+    return run_seeds(out, run_trial, summarise, seeds, evaluations, on_trial)
 
 
 def summarise(rows: Sequence[Row]) -> Row:

@@ -123,6 +123,33 @@ def run_trials(
     return rows
 
 
+def run_seeds(
+    out: Path,
+    run_trial: Callable[[int, int], Row],
+    summarise: Callable[[Sequence[Row]], Row],
+    seeds: Sequence[int],
+    evaluations: int,
+    on_trial: OnTrial = quiet,
+) -> list[Row]:
+    """Run one trial for each seed, and write the one line of the summary.
+
+    Args:
+        out: See `run_trials`.
+        run_trial: From a seed and a number of evaluations to a row with these.
+        summarise: From all rows to the line.
+        seeds: Of the trials.
+        evaluations: Of each search.
+        on_trial: See `OnTrial`.
+    """
+    wanted: dict[Hashable, Callable[[], Row]] = {
+        (seed, evaluations): partial(run_trial, seed, evaluations) for seed in seeds
+    }
+    rows = run_trials(out, wanted, lambda row: (row["seed"], row["evaluations"]), on_trial)
+    summary = [summarise(rows)]
+    write_summary(out, summary)
+    return summary
+
+
 def run_searches(
     out: Path,
     problem: Problem[Any],

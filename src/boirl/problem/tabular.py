@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike
 
 from boirl.demonstrations import UNKNOWN, Demonstrations
@@ -26,7 +25,7 @@ from boirl.problem.endings import (
     default_horizon,
     without_ended_steps,
 )
-from boirl.problem.explanation import explain
+from boirl.problem.explanation import explain, gradient_by_theta, slopes_by_rewards
 from boirl.problem.given_later import GivenLater
 from boirl.problem.likelihood import negative_log_likelihoods
 from boirl.problem.rescoring import kept_tabular_log_likelihoods
@@ -166,23 +165,22 @@ class TabularProblem(Problem[TabularPolicy]):
             tuple(theta.tolist()),
             explained.nll,
             log_likelihoods=explained.log_likelihoods,
-            gradient=self._gradient(theta, explained.slopes),
+            gradient=gradient_by_theta(self.mdp, self.reward, theta, explained.slopes),
             policies=(self.compact_policy(explained.policy),),
             facts=explained.policy.facts,
         )
 
-    def _gradient(self, theta: FloatArray, slopes: FloatArray | None) -> FloatArray | None:
-        """Derivative of the NLL by theta, `d`, from that by rewards; None where there is none."""
-        if slopes is None:
+    def gradient_of(
+        self, theta: FloatArray, policy: TabularPolicy, by_choice: FloatArray
+    ) -> FloatArray | None:
+        """Derivative by theta, `d`, of a number that follows from its policy; None where there is
+        none. `by_choice` is as of `slopes_by_rewards`; nothing is solved again."""
+        if policy.values is None:
             return None
-        chosen = torch.tensor(theta, requires_grad=True)
-        depends_on = self.reward.depends_on
-        paid = self.reward(chosen[None], self.mdp.paid_transitions(depends_on))[0]
-        if not paid.requires_grad:
-            return None
-        by_transition = self.mdp.slopes_by_transition(slopes, depends_on)
-        (gradient,) = torch.autograd.grad(paid @ torch.as_tensor(by_transition), chosen)
-        return np.asarray(gradient.numpy())
+        slopes = slopes_by_rewards(
+            self.mdp, self.solver, self._rewards(theta)[0], policy, by_choice
+        )
+        return gradient_by_theta(self.mdp, self.reward, theta, slopes)
 
     def kept_log_likelihoods(self, evaluations: Sequence[Evaluation]) -> FloatArray:
         if any(one.reward is not None for one in evaluations):
