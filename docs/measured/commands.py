@@ -40,7 +40,7 @@ COMMANDS = {
     },
     "suite-pyvbmc": "boirl experiment suite --seeds 112 --method search-few --method pyvbmc "
     "--out FOLDER",
-    "suite-ablation": "boirl experiment suite --seeds 109-111 --method search-few "
+    "suite-ablation": "boirl experiment suite --seeds 112 --method search-few "
     "--method few-rho-rbf --method few-theta --method few-log-ei --method few-uncertain "
     "--method few-no-descents --method few-uniform --out FOLDER",
     "bus_engines_speed": "python benchmarks/bus_engines.py --data FOLDER --econirl FOLDER "
