@@ -51,6 +51,7 @@ COMMANDS = {
     "drill_speedup": "python -m drills.speedup",
     "drill_table": "python -m drills.table",
     "first_look": "python benchmarks/first_look.py --out results/bench",
+    "fuzz": "python -m drills.fuzz --mutations 2000 --seed 100 --out docs/results",
     "gridworld_speed": "python benchmarks/gridworld_speed.py --out results/bench",
     "growth": "python benchmarks/growth.py --out results/bench",
     "long_study": "python benchmarks/long_study.py --out results/bench",

@@ -140,5 +140,5 @@ class BaselineContract:
 
     def test_convergence_is_drawn(self, baseline, problem):
         figure = boirl.drawing.convergence(baseline.run(problem, 3, seed=0))
-        assert figure.axes[0].get_ylabel() == "NLL of the demonstrations"
+        assert figure.axes[0].get_ylabel() == "NLL above the lowest"
         assert baseline.name in figure.axes[0].get_title()

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 
 from boirl.errors import InvalidInputError
+from boirl.evaluation import Evaluation
 from boirl.experiments.many_parameters import optimum
 from boirl.experiments.suite.catalogue import suite_problem
 from boirl.problem import TabularProblem
 from boirl.tolerance import likelihood_ratio_tolerance
-from boirl.types import FloatArray
+from boirl.types import FloatArray, Report
 
 FLOOR = 1e-3
 """Tolerances below which nothing is gained any more: logarithms are taken of no less."""
@@ -20,8 +21,8 @@ FLOOR = 1e-3
 class ValuesAlone(TabularProblem):
     """A problem whose evaluations come without gradients, as where policies are learned."""
 
-    def _gradient(self, theta: FloatArray, slopes: FloatArray | None) -> None:
-        return None
+    def _evaluate(self, theta: FloatArray, seed: int | None, report: Report) -> Evaluation:
+        return replace(super()._evaluate(theta, seed, report), gradient=None)
 
     @classmethod
     def of(cls, problem: TabularProblem) -> ValuesAlone:

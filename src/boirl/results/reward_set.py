@@ -145,16 +145,8 @@ class RewardSet(Result):
         return mark_unsearched(self, self.sample(n, seed, possible=True), summary)
 
     def profile_interval(self, name: str, level: float = 0.95) -> ProfileInterval:
-        """The values of a parameter that a likelihood-ratio test does not reject, the others taking
-        their best values for each.
-
-        By the NLL that the search expects: nothing is solved. `boirl.maximum_likelihood(problem)`
-        has the exact one, for the price of some descents.
-
-        Args:
-            name: Of the parameter.
-            level: Of confidence.
-        """
+        """The values of a parameter that a likelihood-ratio test does not reject at a level, by the
+        NLL that the search expects: nothing is solved. `boirl.maximum_likelihood` is exact."""
         return expected_interval(self.fitted, name, level)
 
     @cached_property
