@@ -11,6 +11,7 @@ from boirl.evaluation import Evaluation
 from boirl.policies.bellman import TabularSolver
 from boirl.projections import LogRho
 from boirl.search.growth import (
+    ROLLOUTS_IF_SATURATED,
     ROLLOUTS_PER_POLICY,
     GrowingRollouts,
     build_growth,
@@ -205,7 +206,7 @@ def test_saturated_roll_outs_grow_from_evaluated_rewards(tmp_path):
     projection = found.surrogate.projection
     assert isinstance(projection, LogRho)
     assert not projection.is_saturated(town.box)
-    assert {len(one) for one in projection.rollouts} == {5 + 4 * ROLLOUTS_PER_POLICY}
+    assert {len(one) for one in projection.rollouts} == {5 + 4 * ROLLOUTS_IF_SATURATED}
     options: dict[str, Any] = {
         "seed": 1000,
         "n_initial": 2,

@@ -25,8 +25,9 @@ MOST_POLICIES = 8
 """Whose roll-outs join the projection, which is built again whenever their number has doubled: each
 makes it slower."""
 
-ROLLOUTS_PER_POLICY = 2
-"""For each demonstration."""
+ROLLOUTS_PER_POLICY, ROLLOUTS_IF_SATURATED = 2, 10
+"""For each demonstration; more where those of the uniform policy say nothing and there is nothing
+else to go by."""
 
 POLICY_STREAM = 3
 
@@ -135,8 +136,15 @@ def build_growth(
     """What makes the projection of a search grow, where it is to."""
     if not surrogate.kernel.projected:
         return None
-    if settings.rollouts == "uniform":
-        surrogate.projection.warn_if_saturated(problem.box)
+    projection, wanted = surrogate.projection, settings.rollouts
+    if wanted == "uniform":
+        projection.warn_if_saturated(problem.box)
         return None
-    always = settings.rollouts == "solved" or problem.is_model_free
-    return GrowingRollouts(problem, surrogate, settings.seed, always=always)
+    saturated = projection.is_saturated(problem.box)
+    return GrowingRollouts(
+        problem,
+        surrogate,
+        settings.seed,
+        ROLLOUTS_IF_SATURATED if saturated else ROLLOUTS_PER_POLICY,
+        always=wanted == "solved" or problem.is_model_free,
+    )
