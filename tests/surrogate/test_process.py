@@ -87,3 +87,24 @@ def test_a_singular_covariance_is_factorised_with_a_little_jitter():
     torch.testing.assert_close(factor @ factor.mT, torch.ones((4, 4), dtype=torch.float64))
     with pytest.raises(torch.linalg.LinAlgError):
         factorise(-torch.eye(3, dtype=torch.float64))
+
+
+def test_what_rounding_leaves_of_a_covariance_may_be_negative():
+    # Nodes next to the evaluations under a large amplitude: the difference is below zero.
+    at = torch.tensor(np.random.default_rng(0).random((12, 2)))
+    values = {
+        "theta_amplitude": torch.tensor([1e8], dtype=torch.float64),
+        "theta_lengthscale": torch.full((2,), 30.0, dtype=torch.float64),
+        "noise": torch.tensor([1e-9], dtype=torch.float64),
+    }
+    data = Data(
+        inputs(at),
+        torch.zeros(12, dtype=torch.float64),
+        torch.full((12,), 1e-9, dtype=torch.float64),
+        {"noise": torch.ones(12, dtype=torch.float64)},
+    )
+    process = Process(get_kernel("matern"), data, values)
+    _, covariance = process.joint(inputs(at))
+    assert float(torch.linalg.eigvalsh(covariance).min()) < 0.0
+    _, factor = process.joint_factor(inputs(at))
+    torch.testing.assert_close(factor @ factor.mT, covariance, rtol=0.0, atol=1e-4 * 1e8)

@@ -19,7 +19,6 @@ from boirl.surrogate.component import Component
 from boirl.surrogate.feasibility import Feasibility
 from boirl.surrogate.kernels import KernelSpec
 from boirl.surrogate.noise import NoiseModel
-from boirl.surrogate.process import factorise
 from boirl.threads import single_thread
 from boirl.types import Box, FloatArray
 
@@ -209,9 +208,9 @@ class FittedSurrogate:
         found = []
         with torch.no_grad(), single_thread():
             for one, count in zip(self.components, self.shares(n), strict=True):
-                mean, covariance = one.process.joint(one.space.inputs(unit))
-                factor = self.calibration * factorise(covariance)
+                mean, factor = one.process.joint_factor(one.space.inputs(unit))
                 drawn = torch.tensor(rng.standard_normal((count, len(unit)))) @ factor.mT
+                drawn *= self.calibration
                 outputs = one.centre + one.spread * (mean + drawn)
                 found.append(one.output.inverse(outputs.numpy()))
         return np.concatenate(found)

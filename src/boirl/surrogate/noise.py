@@ -24,11 +24,9 @@ from numpy.typing import ArrayLike
 from boirl.errors import InvalidInputError
 from boirl.types import FloatArray, IntArray
 
-REPEATED = 4
-"""Evaluations of one theta that determine its noise without help."""
-
 SE_PSEUDO_REPEATS = 2.0
-"""Weight of a reported standard error, in repeats of the evaluation."""
+"""Weight of a reported standard error, in repeats of the evaluation. Where a theta has more degrees
+of freedom of its own, from four evaluations on, they determine its noise without help."""
 
 SAME_THETA = 1e-9
 
@@ -106,7 +104,7 @@ class NoiseModel:
     def is_unknown(self, at: FloatArray) -> np.ndarray:
         """Where an evaluation may be noisier than `variances`, at each of `m` points, `m`."""
         spread, freedom = self._repeats(at)
-        known = (freedom >= REPEATED - 1) & (spread > 0.0) & self.nll_se.any()
+        known = (freedom > SE_PSEUDO_REPEATS) & (spread > 0.0) & self.nll_se.any()
         return ~known
 
     def _repeats(self, at: FloatArray) -> tuple[FloatArray, IntArray]:

@@ -107,6 +107,14 @@ class Process:
         own = self.kernel.covariance(at.against(at), self.values)
         return cross @ weights, own - explained @ explained.mT
 
+    def joint_factor(self, at: Inputs) -> tuple[Tensor, Tensor]:
+        """Mean, `n`, and the Cholesky factor of the covariance, `n x n`.
+
+        The covariance is a difference of two, and rounding leaves of it a share of the larger one.
+        """
+        mean, covariance = self.joint(at)
+        return mean, factorise(covariance, self.kernel.covariance(at.diagonal, self.values))
+
     def record(self) -> Tensor:
         """How far off each value was predicted from the evaluations before it, `n`.
 
@@ -124,7 +132,7 @@ class Process:
     def landscapes(self, nodes: Inputs, noise: Tensor) -> Landscapes:
         """Landscapes drawn at nodes by standard normal numbers, `w x nodes`; see `Landscapes`."""
         weights, inverse = self._solved
-        factor = factorise(self.joint(nodes)[1])
+        _, factor = self.joint_factor(nodes)
         # A draw `L noise` has the weights `(L L^T)^-1 L noise = L^-T noise`.
         drawn = torch.linalg.solve_triangular(factor.mT, noise.mT, upper=True).mT
         cross = self.kernel.covariance(nodes.against(self.data.inputs), self.values)
@@ -160,12 +168,19 @@ def noisy_covariance(kernel: KernelSpec, data: Data, values: Values) -> Tensor:
     return kernel.covariance(data.geometry, values) + torch.diag(noise)
 
 
-def factorise(covariance: Tensor) -> Tensor:
-    """The Cholesky factor of a covariance, with as little jitter as it takes."""
+def factorise(covariance: Tensor, rounded: Tensor | None = None) -> Tensor:
+    """The Cholesky factor of a covariance, with as little jitter as it takes.
+
+    Args:
+        covariance: `n x n`.
+        rounded: Variances that rounding errors are shares of, `n`; by default those of the
+            covariance.
+    """
+    variances = covariance.diagonal().abs() if rounded is None else rounded
     for jitter in JITTERS:
         shifted = covariance
         if jitter:
-            shifted = covariance + torch.diag(jitter * (1.0 + covariance.diagonal().abs()))
+            shifted = covariance + torch.diag(jitter * (1.0 + variances))
         factor, failed = torch.linalg.cholesky_ex(shifted)
         if not failed:
             return factor
