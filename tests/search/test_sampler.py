@@ -15,6 +15,7 @@ from boirl.search.sampler import (
     search_space,
 )
 from boirl.search.study import Study
+from boirl.surrogate import Surrogate
 
 
 @pytest.fixture(autouse=True)
@@ -129,6 +130,25 @@ def test_later_hyperparameters_are_refitted_with_a_fifth_more_evaluations(random
     trials = study.optuna_study.trials
     sizes = [trial.system_attrs[FIT]["size"] for trial in trials if FIT in trial.system_attrs]
     assert sizes == [25, 30]
+
+
+def test_hyperparameters_of_a_long_study_are_fitted_to_part_of_it(random_problem, monkeypatch):
+    monkeypatch.setattr("boirl.search.sampler.FITTED_EVALUATIONS", 6)
+    problem = random_problem(1000, "logsumexp")
+    thetas = problem.box.from_unit(np.random.default_rng(0).random((9, problem.box.dimension)))
+    study = Study(problem, initial=thetas, seed=1005)
+    study.run(len(thetas))
+    sizes, fit = [], Surrogate.fit
+
+    def counted(surrogate, at, *seen, **options):
+        sizes.append(len(at))
+        return fit(surrogate, at, *seen, **options)
+
+    monkeypatch.setattr(Surrogate, "fit", counted)
+    question = study.ask()
+    assert sizes == [6]
+    kept = study.optuna_study.get_trials()[question.number].system_attrs[FIT]
+    assert kept["size"] == len(thetas)
 
 
 def test_a_proposal_depends_on_the_storage_and_the_seed_alone(random_problem):

@@ -41,6 +41,10 @@ INITIAL_PURPOSE, DESCEND = "initial", "descend"
 REFIT_GROWTH = 1.2
 """Hyperparameters are refitted when there are a fifth more evaluations than at the last fit."""
 
+FITTED_EVALUATIONS = 100
+"""Hyperparameters are fitted to at most so many evaluations, which tell as much of them as all do;
+time goes with the cube."""
+
 Grow = Callable[[Sequence[Evaluation]], Surrogate]
 """Gives the surrogate to use after some evaluations."""
 
@@ -245,14 +249,15 @@ class RewardSampler(BaseSampler):
         same = last is not None and last["projection"] == projection
         if same and last and size < REFIT_GROWTH * last["size"]:
             return _build(surrogate, observed, last["hyperparameters"]), {}
+        few = observed.thinned(self.box, FITTED_EVALUATIONS)
         fitted = surrogate.fit(
-            observed.thetas,
-            observed.nll,
+            few.thetas,
+            few.nll,
             # Studies of earlier versions know the better scale alone.
             None if last is None else last.get("warm_start", last["hyperparameters"]),
-            observed.nll_se,
-            observed.gradients,
-            observed.failed,
+            few.nll_se,
+            few.gradients,
+            few.failed,
             # The most probable hyperparameters: each draw more costs as much time again. The answer
             # is averaged over several.
             draws=1,
@@ -263,6 +268,8 @@ class RewardSampler(BaseSampler):
             "size": size,
             "projection": projection,
         }
+        if few is not observed:
+            fitted = _build(surrogate, observed, fitted.hyperparameters)
         return fitted, {FIT: fit}
 
 
