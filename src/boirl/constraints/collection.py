@@ -102,7 +102,16 @@ class Constraints:
     def values(self, evaluation: Evaluation) -> list[Measured]:
         """What was measured of an evaluation, for each constraint on behaviour."""
         known = evaluation.facts.get(MEASURED, {})
-        return [Measured(*known.get(one.name, (np.nan, 0.0))) for one in self.behaviour]
+        try:
+            found = [Measured(*known.get(one.name, (np.nan, 0.0))) for one in self.behaviour]
+            for one in found:
+                np.array([one.value, one.standard_error, *(one.gradient or ())], dtype=np.float64)
+        except (AttributeError, TypeError, ValueError) as error:
+            raise InvalidInputError(
+                f"what was measured at theta {evaluation.theta} is {known!r}; expected a value, a "
+                "standard error and perhaps a gradient for the name of each constraint"
+            ) from error
+        return found
 
     def violations(self, evaluation: Evaluation, box: Box) -> list[str]:
         """The constraints that an evaluation does not meet, in words."""

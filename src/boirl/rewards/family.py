@@ -116,6 +116,11 @@ class RewardFamily(ABC):
 
     def __call__(self, theta: Tensor, transitions: Transitions) -> Tensor:
         """Rewards `... x T` of `T` transitions under thetas `... x d`, float64."""
+        free = sum(p.fixed is None for p in self.parameters)
+        if theta.shape[-1] != free:
+            raise InvalidInputError(
+                f"thetas have {theta.shape[-1]} numbers; {type(self).__name__} expects {free}"
+            )
         rewards = torch.as_tensor(self.evaluate(self.with_fixed(theta), transitions)).double()
         expected = (*theta.shape[:-1], len(transitions))
         if tuple(rewards.shape) != expected:
