@@ -153,7 +153,7 @@ class Evaluation:
             policies=tuple(policies[owner] for owner in sorted(policies, key=_number)),
             n_policies=numbers.get("n_policies", 1),
             environment_steps=numbers.get("environment_steps", 0),
-            facts=numbers.get("facts", {}),
+            facts=dict(numbers.get("facts", {})),
             seconds=numbers.get("seconds", 0.0),
             seed=numbers.get("seed"),
             failure=numbers.get("failure"),

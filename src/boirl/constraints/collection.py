@@ -103,15 +103,12 @@ class Constraints:
         """What was measured of an evaluation, for each constraint on behaviour."""
         known = evaluation.facts.get(MEASURED, {})
         try:
-            found = [Measured(*known.get(one.name, (np.nan, 0.0))) for one in self.behaviour]
-            for one in found:
-                np.array([one.value, one.standard_error, *(one.gradient or ())], dtype=np.float64)
-        except (AttributeError, TypeError, ValueError) as error:
+            return [Measured(*known.get(one.name, (np.nan, 0.0))) for one in self.behaviour]
+        except (AttributeError, TypeError) as error:
             raise InvalidInputError(
                 f"what was measured at theta {evaluation.theta} is {known!r}; expected a value, a "
                 "standard error and perhaps a gradient for the name of each constraint"
             ) from error
-        return found
 
     def violations(self, evaluation: Evaluation, box: Box) -> list[str]:
         """The constraints that an evaluation does not meet, in words."""
