@@ -249,7 +249,7 @@ def _evaluations(
                 policies=tuple(own[index] for index in sorted(own)),
                 n_policies=int(arrays["n_policies"][number]),
                 environment_steps=int(arrays["environment_steps"][number]),
-                facts=facts["facts"].get(str(number), {}),
+                facts=dict(facts["facts"].get(str(number), {})),
                 seconds=float(arrays["seconds"][number]),
                 seed=None if seed == NO_SEED else seed,
                 failure=facts["failures"].get(str(number)),
