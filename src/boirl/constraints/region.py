@@ -22,7 +22,7 @@ from boirl.types import Box
 
 SAFE, ROUNDING = 1.0, 1e-6
 """Standard deviations by which an expected margin is inside of its limit, and a share of the spread
-of margins that is left to rounding."""
+of margins, or of the box, that is left to rounding."""
 
 LEAST_SPREAD = 1e-9
 """Margins that spread by less than this are one and the same everywhere."""
@@ -57,7 +57,7 @@ class ConstrainedFeasibility(Feasibility):
     def safe_margins(self, unit: Tensor) -> Tensor:
         low, high = torch.as_tensor(self.box.low), torch.as_tensor(self.box.high)
         thetas = low + (high - low) * unit
-        columns = [one.margin(thetas, self.box) for one in self.constraints.linear]
+        columns = [one.margin(thetas, self.box) - ROUNDING for one in self.constraints.linear]
         for fitted in self.margins:
             mean, sd = fitted.marginals(unit)
             columns.append(mean - SAFE * sd - ROUNDING)

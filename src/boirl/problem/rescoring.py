@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from boirl.environments import TabularMDP
 from boirl.evaluation import Evaluation
@@ -34,16 +35,16 @@ def kept_tabular_log_likelihoods(
     steps = problem.explained_steps
     states, where = np.unique(steps.states, return_inverse=True)
     look = _LookAhead(problem, states)
-    numbers, count = steps.trajectory_numbers, len(steps)
-    found = np.empty((len(evaluations), count))
-    size = max(1, AT_ONCE // max(1, len(states) * problem.mdp.n_actions))
+    # One row per demonstration, one entry per step, so that steps add up in their order.
+    places = steps.actions * len(states) + where
+    first_steps = np.append(0, np.cumsum(steps.lengths))
+    shape = (len(steps), problem.mdp.n_actions * len(states))
+    taken = csr_array((np.ones(len(places)), places, first_steps), shape)
+    found = np.empty((len(evaluations), len(steps)))
+    size = max(1, AT_ONCE // max(1, shape[1]))
     for first in range(0, len(evaluations), size):
         some = evaluations[first : first + size]
-        logs = look.log_policies(some)[:, where, steps.actions]
-        # Step by step, as they lie in memory.
-        bins = numbers[:, None] + count * np.arange(len(some))
-        sums = np.bincount(bins.ravel(), logs.T.ravel(), len(some) * count)
-        found[first : first + size] = sums.reshape(-1, count)
+        found[first : first + size] = (taken @ look.log_policies(some).reshape(len(some), -1).T).T
     return found
 
 
@@ -59,13 +60,13 @@ class _LookAhead:
         self.problem = problem
         self.states = states
         dynamics = problem.dynamics
-        rows = (states[:, None] * dynamics.n_actions + np.arange(dynamics.n_actions)).ravel()
+        rows = (states * dynamics.n_actions + np.arange(dynamics.n_actions)[:, None]).ravel()
         table = dynamics.next_states
-        self._next = None if table is None else table[states].ravel()
+        self._next = None if table is None else table[states].T.ravel()
         self._rows = None if table is not None else dynamics.transition[rows]
 
     def log_policies(self, evaluations: Sequence[Evaluation]) -> FloatArray:
-        """`log softmax(beta Q)` of each evaluation, `n x u x A`."""
+        """`log softmax(beta Q)` of each evaluation, `n x A x u`."""
         problem, mdp = self.problem, self.problem.mdp
         kept = [problem._kept(one)[0]["values"] for one in evaluations]
         if self._next is not None:
@@ -73,14 +74,14 @@ class _LookAhead:
         else:
             assert self._rows is not None
             following = (self._rows @ np.stack(kept, axis=1)).T
-        q = mdp.gamma * following.reshape(len(kept), len(self.states), mdp.n_actions)
+        q = mdp.gamma * following.reshape(len(kept), mdp.n_actions, len(self.states))
         if problem.reward.depends_on != "state":
             # What a state pays is the same for all of its actions and cancels.
             thetas = np.array([one.theta for one in evaluations])
-            q += rewards_in(mdp, problem.reward, thetas, self.states % mdp.n_states)
-        q -= q.max(axis=2, keepdims=True)
+            q += rewards_in(mdp, problem.reward, thetas, self.states % mdp.n_states).mT
+        q -= q.max(axis=1, keepdims=True)
         q *= problem.solver.inverse_temperature
-        q -= np.log(np.exp(q).sum(axis=2, keepdims=True))
+        q -= np.log(np.exp(q).sum(axis=1, keepdims=True))
         return q
 
 

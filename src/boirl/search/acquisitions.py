@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -23,6 +23,7 @@ from torch import Tensor
 from boirl.estimation.descent import LONGEST_STEP
 from boirl.maximise import maximise
 from boirl.registry import Registry
+from boirl.search.inside import best_inside, has_limits, has_solution
 from boirl.search.worth import worth
 from boirl.surrogate import FittedSurrogate
 from boirl.surrogate.botorch_model import MarginalModel
@@ -131,8 +132,25 @@ def _better(surrogate: FittedSurrogate) -> Proposal | None:
 
     What is known to be better teaches nothing of the posterior, yet the best evaluation is part of
     the answer: it should be within a hundredth of the tolerance of a likelihood-ratio test. Where
-    there are constraints, the way down ends at their border.
+    there are constraints, the way down ends at their border, see `best_inside`; before there is a
+    solution, any is worth having.
     """
+    n, dimension = surrogate.n_demonstrations, surrogate.box.dimension
+    least = WORTH * likelihood_ratio_tolerance(n, dimension)
+    # Until no more is gained than a tenth of that, in nats.
+    enough = 0.1 * n * least
+    unit = best_inside(surrogate, enough) if has_limits(surrogate) else _below(surrogate, enough)
+    point = torch.tensor(unit[None])
+    with torch.no_grad():
+        if has_solution(surrogate):
+            worth_it = float(MarginalLogEI(surrogate)(point.unsqueeze(1))) > math.log(least)
+        else:
+            worth_it = float(surrogate.feasibility.log_probability(point)) > -math.inf
+    return Proposal(unit, "improve") if worth_it else None
+
+
+def _below(surrogate: FittedSurrogate, enough: float) -> FloatArray:
+    """The lowest expected NLL downhill from the best, in the unit cube, `d`."""
 
     def loss(unit: FloatArray) -> tuple[float, FloatArray]:
         leaf = torch.tensor(unit[None], requires_grad=True)
@@ -140,45 +158,18 @@ def _better(surrogate: FittedSurrogate) -> Proposal | None:
         (slopes,) = torch.autograd.grad(mean.sum(), leaf)
         return n * float(mean.detach()), n * slopes[0].numpy()
 
-    n, dimension = surrogate.n_demonstrations, surrogate.box.dimension
-    least = WORTH * likelihood_ratio_tolerance(n, dimension)
-    best, limits = surrogate.best_unit, _limits(surrogate)
-    # Until no more is gained than a tenth of that: in nats for SLSQP, else as a share of them.
-    enough = 0.1 * n * least
+    n, best = surrogate.n_demonstrations, surrogate.best_unit
     share = enough / max(n * abs(surrogate.best_nll), 1.0)
     found = minimize(
         loss,
         best,
         jac=True,
-        method="SLSQP" if limits else "L-BFGS-B",
-        bounds=[(0.0, 1.0)] * dimension,
-        constraints=limits,
-        options={"ftol": enough if limits else share},
+        method="L-BFGS-B",
+        bounds=[(0.0, 1.0)] * len(best),
+        options={"ftol": share},
     )
     step = np.clip(found.x, 0.0, 1.0) - best
-    unit = best + step * min(1.0, LONGEST_STEP / max(float(np.linalg.norm(step)), LONGEST_STEP))
-    with torch.no_grad():
-        log_gain = MarginalLogEI(surrogate)(torch.tensor(unit[None, None]))
-    return Proposal(unit, "improve") if float(log_gain) > math.log(least) else None
-
-
-def _limits(surrogate: FittedSurrogate) -> list[dict[str, Any]]:
-    """The limits of constraints, for `scipy.optimize.minimize`; none where there are none."""
-
-    def margins(unit: FloatArray) -> FloatArray:
-        with torch.no_grad():
-            return surrogate.feasibility.safe_margins(torch.tensor(unit[None]))[0].numpy()
-
-    def slopes(unit: FloatArray) -> FloatArray:
-        leaf = torch.tensor(unit[None], requires_grad=True)
-        rows = surrogate.feasibility.safe_margins(leaf)[0]
-        return np.stack(
-            [torch.autograd.grad(row, leaf, retain_graph=True)[0][0].numpy() for row in rows]
-        )
-
-    if not len(margins(surrogate.best_unit)):
-        return []
-    return [{"type": "ineq", "fun": margins, "jac": slopes}]
+    return best + step * min(1.0, LONGEST_STEP / max(float(np.linalg.norm(step)), LONGEST_STEP))
 
 
 def _likely(surrogate: FittedSurrogate) -> Proposal | None:

@@ -27,6 +27,7 @@ from boirl.problem import Problem
 from boirl.problem.preferences import Preferences
 from boirl.search.evidence_files import evidence_file, write_evidence
 from boirl.search.records import EvaluationRecords, evidence_of
+from boirl.types import FloatArray
 
 EVIDENCE = "boirl:evidence"
 PROBLEM = "boirl:problem"
@@ -106,16 +107,11 @@ class StudyEvidence:
                 f"all {len(own)} demonstrations are to be removed; expected one to remain at least"
             )
         problem = self.problem.with_demonstrations(own.subset(kept))
-        new = {}
-        for trial in trials:
-            one = self._explained(trial)
-            single = len(one.policies) == 1 and one.log_likelihoods is not None
-            if one.ok and single and getattr(own, "weights", None) is None:
-                assert one.log_likelihoods is not None
-                new[trial.number] = _with_likelihoods(one, one.log_likelihoods[kept])
-            else:
-                new[trial.number] = rescored(problem, one)
-        self._change(problem, self.preferences, new)
+        known = {trial.number: self._explained(trial) for trial in trials}
+        counted = {} if getattr(own, "weights", None) is not None else _of_one_policy(known)
+        table = np.array([one.log_likelihoods for one in counted.values()])
+        new = _with_likelihoods(counted, table.reshape(-1, len(own))[:, kept])
+        self._change(problem, self.preferences, _completed(problem, known, new))
 
     def add_preferences(self, more: Preferences) -> None:
         """See `Study.add_preferences`."""
@@ -241,29 +237,43 @@ def _extended(
         added: With the further ones alone.
         known: Evaluations with the others alone, by number.
     """
-    kept = {
+    kept = _of_one_policy(known)
+    if not kept:
+        return _completed(problem, known, {})
+    rows = added.kept_log_likelihoods(list(kept.values()))
+    before = np.array([one.log_likelihoods for one in kept.values()])
+    new = _with_likelihoods(kept, np.concatenate([before, rows], axis=1))
+    return _completed(problem, known, new)
+
+
+def _of_one_policy(known: Mapping[int, Evaluation]) -> dict[int, Evaluation]:
+    """The evaluations whose likelihoods are those of the single policy that they keep."""
+    return {
         number: one
         for number, one in known.items()
         if one.ok and len(one.policies) == 1 and one.log_likelihoods is not None
     }
-    rows = added.kept_log_likelihoods(list(kept.values())) if kept else np.empty((0, 0))
-    new = {
-        number: _with_likelihoods(one, np.concatenate([one.log_likelihoods, row]))
-        for (number, one), row in zip(kept.items(), rows, strict=True)
+
+
+def _with_likelihoods(
+    evaluations: Mapping[int, Evaluation], table: FloatArray
+) -> dict[int, Evaluation]:
+    """Evaluations by number with these log-likelihoods of the demonstrations, `n x N`."""
+    nll = -table.mean(axis=1)
+    return {
+        number: replace(one, nll=float(mean), log_likelihoods=row, gradient=None)
+        for (number, one), row, mean in zip(evaluations.items(), table, nll, strict=True)
     }
+
+
+def _completed(
+    problem: Problem[Any], known: Mapping[int, Evaluation], new: Mapping[int, Evaluation]
+) -> dict[int, Evaluation]:
+    """The new evaluations, and the others scored again, in the order of all."""
     return {
         number: new[number] if number in new else rescored(problem, one)
         for number, one in known.items()
     }
-
-
-def _with_likelihoods(evaluation: Evaluation, log_likelihoods: Any) -> Evaluation:
-    return replace(
-        evaluation,
-        nll=-float(log_likelihoods.mean()),
-        log_likelihoods=log_likelihoods,
-        gradient=None,
-    )
 
 
 def _demonstrations(given: Any) -> Demonstrations:
