@@ -156,7 +156,7 @@ def test_latent_points_are_scaled(fitted, evaluations):
     assert np.abs(latent).max() <= 1.1
 
 
-def test_another_evaluation_is_doubted_where_it_would_be_far_from_the_best(gridworld, surrogate):
+def test_an_exact_evaluation_removes_all_but_what_the_process_cannot_follow(gridworld, surrogate):
     thetas = gridworld.box.from_unit(np.random.default_rng(3).random((12, 3)))
     seen = [gridworld.evaluate(theta) for theta in thetas]
     nll, gradients = np.array([e.nll for e in seen]), np.array([e.gradient for e in seen])
@@ -164,12 +164,18 @@ def test_another_evaluation_is_doubted_where_it_would_be_far_from_the_best(gridw
     # What matters is so many nats of all demonstrations together.
     matters = fitted.best_nll + fitted.components[0].doubt.matters
     expected = torch.tensor([fitted.best_nll, matters, matters + 5.0, matters + 10.0])
-    variance = fitted.evaluation_variance(expected)
-    np.testing.assert_allclose(variance[:2], 0.0, atol=1e-15)
-    assert float(variance[3]) == pytest.approx(4.0 * float(variance[2]))
-    assert float(variance[2]) > 0.0
+    sd = torch.full((4,), 20.0, dtype=torch.float64)
+    left = sd.square() - fitted.removable_sd(expected, sd).square()
+    assert (left[1:].diff() > 0.0).all()
+    np.testing.assert_allclose(left[:2], 0.0, atol=1e-3)
+    # A second evaluation of a theta removes nothing.
+    mean, sd = fitted.marginals(torch.tensor(gridworld.box.to_unit(thetas)))
+    assert float(fitted.removable_sd(mean, sd).max()) < 0.1 * float(nll.std())
+    assert float(fitted.removable_sd(mean, torch.zeros_like(sd)).max()) < 1e-9
 
 
 def test_exact_evaluations_without_gradients_have_the_noise_that_is_learned(fitted):
-    variance = fitted.evaluation_variance(torch.tensor([20.0, 90.0], dtype=torch.float64))
-    assert variance.tolist() == [fitted.noise_variance] * 2
+    sd = torch.tensor([2.0, 3.0], dtype=torch.float64)
+    removed = fitted.removable_sd(torch.tensor([20.0, 90.0], dtype=torch.float64), sd).square()
+    left = sd.square() * fitted.noise_variance / (sd.square() + fitted.noise_variance)
+    torch.testing.assert_close(removed, sd.square() - left)

@@ -96,9 +96,7 @@ class ResolvePosterior(AnalyticAcquisitionFunction):
     def forward(self, X: Tensor) -> Tensor:
         unit, n = X.squeeze(-2), self.surrogate.n_demonstrations
         mean, sd = self.surrogate.marginals(unit)
-        noise = self.surrogate.evaluation_variance(mean)
-        sd = sd.square() / (sd.square() + noise).sqrt()
-        x, y = n * sd, self.surrogate.nats_above_best(unit, mean)
+        x, y = n * self.surrogate.removable_sd(mean, sd), self.surrogate.nats_above_best(unit, mean)
         return self.surrogate.feasibility.worth(unit, worth(x.clamp_min(1e-150), y))
 
 
@@ -143,7 +141,10 @@ def _better(surrogate: FittedSurrogate) -> Proposal | None:
     point = torch.tensor(unit[None])
     with torch.no_grad():
         if has_solution(surrogate):
-            worth_it = float(MarginalLogEI(surrogate)(point.unsqueeze(1))) > math.log(least)
+            # Of the expected NLL: what the process cannot follow at the best is no gain.
+            here, there = surrogate.mean(torch.tensor(np.stack([surrogate.best_unit, unit])))
+            gain = (here - there).clamp_min(0.0).log()
+            worth_it = float(surrogate.feasibility.worth(point, gain[None])) > math.log(least)
         else:
             worth_it = float(surrogate.feasibility.log_probability(point)) > -math.inf
     return Proposal(unit, "improve") if worth_it else None

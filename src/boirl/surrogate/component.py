@@ -67,19 +67,25 @@ class Component:
         density = torch.exp(-0.5 * above.square()) / math.sqrt(2.0 * math.pi)
         return least + sd * (density + above * torch.special.ndtr(above))
 
-    def with_unexplained(self, mean: FloatArray, sd: FloatArray) -> FloatArray:
-        """The sd of outputs, `n`, given that of the process, for exact evaluations.
+    def unexplained(self, nll: Tensor) -> Tensor:
+        """Variance of outputs that evaluations with these NLLs leave unexplained, `n` each.
 
-        They have no noise. What is learned as such, and as doubt of those far worse than the best,
-        is part of the landscape that the process leaves unexplained.
+        Exact evaluations have no noise. What is learned as such, and as doubt of those far worse
+        than the best, is part of the landscape that the process cannot follow.
         """
+        rest = torch.full_like(nll, (self.noise + NOISE_FLOOR) * self.spread**2)
+        if "doubt" not in self.values:
+            return rest
+        (share,) = self.values["doubt"]
+        return rest + share * (self.output.slopes(nll) * self.doubt.nll(nll)).square()
+
+    def with_unexplained(self, mean: FloatArray, sd: FloatArray) -> FloatArray:
+        """The sd of outputs, `n`, given that of the process; for exact evaluations, with what they
+        leave unexplained."""
         if "doubt" not in self.values:
             return sd
-        (share,) = self.values["doubt"]
-        nll = self.output.inverse(mean)
-        doubted = np.exp(self.output.log_slopes(nll)) * self.doubt.nll(nll)
-        rest = (self.noise + NOISE_FLOOR) * self.spread**2
-        return np.asarray(np.sqrt(np.square(sd) + rest + share * np.square(doubted)))
+        left = self.unexplained(torch.tensor(self.output.inverse(mean))).numpy()
+        return np.asarray(np.sqrt(np.square(sd) + left))
 
     def outputs(self, unit: Tensor, projected: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Mean and sd of the output, `n` each; differentiable."""

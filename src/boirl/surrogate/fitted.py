@@ -19,6 +19,7 @@ from boirl.surrogate.component import Component
 from boirl.surrogate.feasibility import Feasibility
 from boirl.surrogate.kernels import KernelSpec
 from boirl.surrogate.noise import NoiseModel
+from boirl.surrogate.process import LEAST_VARIANCE
 from boirl.threads import single_thread
 from boirl.types import Box, FloatArray
 
@@ -282,14 +283,20 @@ class FittedSurrogate:
         """The theta of the best evaluation, in the unit cube, `d`."""
         return self.box.to_unit(self.thetas[self.best_index])
 
-    def evaluation_variance(self, mean: Tensor) -> Tensor:
-        """Variance that another evaluation would have for the surrogate, where NLLs are expected
-        to be so high, `n`: noise, and doubt of what is far from the best; differentiable."""
-        shares = [one.values["doubt"][0] for one in self.components if "doubt" in one.values]
-        if not shares:
-            return torch.full_like(mean, self.noise_variance)
-        doubted: Tensor = self.components[0].doubt.nll(mean)
-        return float(np.mean(shares)) * doubted.square()
+    def removable_sd(self, mean: Tensor, sd: Tensor) -> Tensor:
+        """The part of standard deviations of the NLL that another evaluation would remove, where
+        NLLs are expected to be so high, `n` each; differentiable.
+
+        Under noise, the mean with one more evaluation is still uncertain. An exact evaluation is
+        explained up to what the process cannot follow, and a second one of the same theta removes
+        nothing.
+        """
+        if not self.has_gradients:
+            return sd.square() / (sd.square() + self.noise_variance).sqrt()
+        left = [
+            one.unexplained(mean) / one.output.slopes(mean).square() for one in self.components
+        ]
+        return (sd.square() - torch.stack(left).mean(dim=0)).clamp_min(LEAST_VARIANCE**2).sqrt()
 
     @cached_property
     def noise_variance(self) -> float:

@@ -74,6 +74,12 @@ class OutputScale:
         # Next to the lowest NLL that the scale knows, rounding may leave nothing of the difference.
         return -np.log(np.maximum(nll + self.offset, LEAST_DIFFERENCE))
 
+    def slopes(self, nll: Tensor) -> Tensor:
+        """Derivative of `forward`, `n`; differentiable."""
+        if self.offset is None:
+            return torch.ones_like(nll)
+        return (nll + self.offset).clamp_min(LEAST_DIFFERENCE).reciprocal()
+
     def back(self, mean: Any, sd: Any) -> tuple[Any, Any]:
         """Centre and spread of the NLL, given those of the output, each `n`, arrays or tensors.
 
