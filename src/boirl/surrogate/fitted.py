@@ -293,9 +293,7 @@ class FittedSurrogate:
         """
         if not self.has_gradients:
             return sd.square() / (sd.square() + self.noise_variance).sqrt()
-        left = [
-            one.unexplained(mean) / one.output.slopes(mean).square() for one in self.components
-        ]
+        left = [one.unexplained(mean) / one.output.slopes(mean).square() for one in self.components]
         return (sd.square() - torch.stack(left).mean(dim=0)).clamp_min(LEAST_VARIANCE**2).sqrt()
 
     @cached_property
