@@ -6,7 +6,7 @@ import pytest
 from optuna.distributions import FloatDistribution
 from optuna.trial import TrialState, create_trial
 
-from boirl.errors import InvalidInputError
+from boirl.errors import InvalidInputError, StorageError
 from boirl.search.sampler import (
     FIT,
     PURPOSE,
@@ -121,6 +121,25 @@ def test_a_fit_is_kept_with_the_trial_that_made_it(random_problem):
     assert [attributes[number][FIT]["size"] for number in (2, 3)] == [2, 3]
     fingerprint = study.sampler.surrogate.projection.fingerprint()
     assert {attributes[number][FIT]["projection"] for number in (2, 3)} == {fingerprint}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"size": None},
+        {"hyperparameters": {"components": [{"scale": "cubic", "values": {}}]}},
+        {"warm_start": {"components": [{"scale": "log", "values": {"noise": ["a"]}}]}},
+        {"warm_start": 3},
+    ],
+)
+def test_a_damaged_fit_is_refused(change, random_problem):
+    study = Study(random_problem(1000), seed=1005, n_initial=2)
+    study.run(4)
+    trials = study.optuna_study.get_trials()
+    *_, fitted = [trial for trial in trials if FIT in trial.system_attrs]
+    fitted.system_attrs[FIT].update(change)
+    with pytest.raises(StorageError, match=f"evaluation {fitted.number} is damaged"):
+        study.sampler.propose(len(trials), trials)
 
 
 def test_later_hyperparameters_are_refitted_with_a_fifth_more_evaluations(random_problem):

@@ -44,7 +44,13 @@ EVIDENCE_VERSION = "evidence"
 
 def theta_of(trial: FrozenTrial, box: Box) -> FloatArray:
     """The theta of a trial, `d`."""
-    return np.array([trial.params[name] for name in box.names])
+    try:
+        theta = np.array([float(trial.params[name]) for name in box.names])
+    except (TypeError, ValueError, KeyError) as error:
+        raise damaged(trial, " ".join(str(error).split())) from error
+    if not np.isfinite(theta).all():
+        raise damaged(trial, f"its theta is {theta.tolist()}")
+    return theta
 
 
 def is_finished(trial: FrozenTrial, box: Box) -> bool:
@@ -73,11 +79,12 @@ def _stored(trial: FrozenTrial) -> dict[str, Any]:
     """The numbers of an evaluation in the database; none where it was reported to Optuna alone."""
     stored = trial.user_attrs.get(EVALUATION, {})
     if not isinstance(stored, dict):
-        raise _damaged(trial, f"found {stored!r}; expected names and values")
+        raise damaged(trial, f"found {stored!r}; expected names and values")
     return stored
 
 
-def _damaged(trial: FrozenTrial, reason: str) -> StorageError:
+def damaged(trial: FrozenTrial, reason: str) -> StorageError:
+    """The error that says what is wrong with what a study holds of a trial."""
     return StorageError(
         f"what the study holds of evaluation {trial.number} is damaged ({reason}); bring back a "
         "copy of the database, or name another one"
@@ -93,7 +100,7 @@ def _evaluation(trial: FrozenTrial, box: Box, arrays: Mapping[str, NDArray[Any]]
     try:
         return Evaluation.from_parts(numbers_of(trial, box), arrays)
     except (TypeError, ValueError, AttributeError, LookupError) as error:
-        raise _damaged(trial, " ".join(str(error).split())) from error
+        raise damaged(trial, " ".join(str(error).split())) from error
 
 
 def artifact_folder(storage: str | None) -> Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -23,9 +24,10 @@ from boirl.search.descent import is_off, quasi_newton_step
 from boirl.search.growth import build_growth
 from boirl.search.initial import initial_thetas, steps_down
 from boirl.search.novelty import Tried, new_proposal
-from boirl.search.records import evaluation_of, is_finished, theta_of
+from boirl.search.records import damaged, evaluation_of, is_finished, theta_of
 from boirl.search.settings import INITIAL_STREAM, SearchOptions, SearchSettings
 from boirl.surrogate import FittedSurrogate, Observations, Surrogate
+from boirl.surrogate.warping import SCALES
 from boirl.threads import single_thread
 from boirl.types import Box, FloatArray
 
@@ -243,8 +245,8 @@ class RewardSampler(BaseSampler):
         The last fit is used again while there are few more evaluations and the projection is the
         same.
         """
-        fits = [trial.system_attrs[FIT] for trial in trials if FIT in trial.system_attrs]
-        last: dict[str, Any] | None = fits[-1] if fits else None
+        fits = [trial for trial in trials if FIT in trial.system_attrs]
+        last = _kept_fit(fits[-1]) if fits else None
         size, projection = len(observed), surrogate.projection.fingerprint()
         same = last is not None and last["projection"] == projection
         if same and last and size < REFIT_GROWTH * last["size"]:
@@ -271,6 +273,26 @@ class RewardSampler(BaseSampler):
         if few is not observed:
             fitted = _build(surrogate, observed, fitted.hyperparameters)
         return fitted, {FIT: fit}
+
+
+def _kept_fit(trial: FrozenTrial) -> dict[str, Any]:
+    """What a trial keeps of the fit that it was proposed by.
+
+    Raises:
+        StorageError: It is not as it was written.
+    """
+    kept: dict[str, Any] = trial.system_attrs[FIT]
+    try:
+        size, projection = float(kept["size"]), str(kept["projection"])
+        fits = [kept["hyperparameters"], kept.get("warm_start", kept["hyperparameters"])]
+        for component in itertools.chain.from_iterable(fit["components"] for fit in fits):
+            if component["scale"] not in SCALES:
+                raise ValueError(f"there is no scale {component['scale']!r}")
+            for values in component["values"].values():
+                np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, AttributeError, LookupError) as error:
+        raise damaged(trial, f"{FIT}: {' '.join(str(error).split())}") from error
+    return {**kept, "size": size, "projection": projection}
 
 
 def _build(

@@ -13,7 +13,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from boirl.constraints import Constraints
 from boirl.constraints.collection import Given
-from boirl.errors import BoirlError, InvalidInputError
+from boirl.errors import BoirlError, InvalidInputError, StorageError
 from boirl.evaluation import Evaluation
 from boirl.execution import make_workers
 from boirl.html import heading
@@ -255,13 +255,23 @@ class Study(ChangingEvidence):
         """The initial thetas of the study: those it has, or new ones, which are recorded."""
         asked = json.loads(json.dumps(describe_design(self.problem.box, design, n_initial)))
         stored = self.database.attribute(INITIAL)
-        if stored is not None and stored["design"] == asked:
-            return np.array(stored["thetas"], dtype=np.float64)
+        if isinstance(stored, dict) and stored.get("design") == asked:
+            return self._stored_thetas(stored)
         rng = np.random.default_rng([self.settings.seed, 0, INITIAL_STREAM])
         thetas = initial_thetas(self.problem, design, n_initial, rng)
         wanted = {"design": asked, "thetas": thetas.tolist()}
         self._check_or_record(INITIAL, "initial thetas", wanted)
         return thetas
+
+    def _stored_thetas(self, stored: dict[str, Any]) -> FloatArray:
+        try:
+            thetas = np.array(stored["thetas"], dtype=np.float64)
+            return thetas.reshape(-1, self.problem.box.dimension)
+        except (TypeError, ValueError, KeyError) as error:
+            raise StorageError(
+                f"the initial thetas of the study are damaged ({' '.join(str(error).split())}); "
+                "bring back a copy of the database, or name another one"
+            ) from error
 
     def _check_problem(self, problem: Problem[Any]) -> None:
         """Refuse evaluations of another problem; where the difference is plain to see, name it."""
