@@ -186,16 +186,29 @@ def fits(problem, evaluations=13):
     return {number: one[FIT] for number, one in enumerate(attributes) if FIT in one}
 
 
-@pytest.mark.parametrize("grows", [True, False])
-def test_hyperparameters_are_refitted_when_the_projection_has_grown(problem, monkeypatch, grows):
-    monkeypatch.setattr("boirl.search.growth.MOST_POLICIES", 16 if grows else 8)
+def test_hyperparameters_are_refitted_when_the_projection_has_grown(problem):
     found = fits(problem, 17)
     assert set(found) >= {1, 2, 3, 4, 5, 6, 8, 10, 12, 15}
-    # One more evaluation than at the last fit is no reason for another one; roll-outs are.
-    assert (16 in found) == grows
     assert found[15]["projection"] == found[8]["projection"] != found[6]["projection"]
-    if grows:
-        assert found[16]["projection"] != found[15]["projection"]
+    # One more evaluation than at the last fit is no reason for another one; roll-outs are.
+    assert found[16]["projection"] != found[15]["projection"]
+
+
+def test_roll_outs_are_of_the_best_reward_and_of_those_farthest_apart(problem, monkeypatch):
+    monkeypatch.setattr("boirl.search.growth.MOST_POLICIES", 3)
+    ends = [(0.0, 0.0), (0.01, 0.0), (0.5, 0.5), (0.51, 0.5), (1.0, 1.0), (0.99, 1.0)]
+    box = problem.box
+    unit = [[one[0], *[one[1]] * (box.dimension - 1)] for one in ends]
+    evaluations = [
+        Evaluation(tuple(box.from_unit(np.array(one))), nll=abs(number - 3.0))
+        for number, one in enumerate(unit)
+    ]
+    growth = build_growth(
+        problem, SearchSettings(seed=1).build_surrogate(problem), SearchSettings()
+    )
+    assert isinstance(growth, GrowingRollouts)
+    assert list(growth._spread(evaluations[:2])) == [0, 1]
+    assert list(growth._spread(evaluations)) == [0, 3, 4]
 
 
 def test_saturated_roll_outs_grow_from_evaluated_rewards(tmp_path):

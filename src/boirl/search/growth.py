@@ -1,14 +1,15 @@
 """Roll-outs that grow with the search.
 
 Where uniformly random behaviour is far worse than the demonstrations, roll-outs of it distinguish
-no two rewards. The policies of rewards already evaluated are better to compare with: as the search
-goes on, roll-outs of the first of them join those of the uniform policy, and the projection is
-built again. Whether the NLL is explained better with them than without, the evidence says.
+no two rewards. The policies of rewards already evaluated are better to compare with. Whenever the
+number of evaluations has doubled, roll-outs of some of their policies join those of the uniform
+policy, and the projection is built again: of the best reward, and of those that are farthest from
+each other. Whether the NLL is explained better with them than without, the evidence says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,10 @@ from boirl.projections import LogRho, Projection, sample_rollouts
 from boirl.projections.elsewhere import GrowsElsewhere
 from boirl.search.settings import SearchSettings
 from boirl.surrogate import Observations, Surrogate
+from boirl.surrogate.observations import spread
 
 MOST_POLICIES = 8
-"""Whose roll-outs join the projection, which is built again whenever their number has doubled: each
-makes it slower."""
+"""Whose roll-outs join the projection: each makes it slower."""
 
 ROLLOUTS_PER_POLICY, ROLLOUTS_IF_SATURATED = 2, 10
 """For each demonstration; more where those of the uniform policy say nothing and there is nothing
@@ -62,14 +63,22 @@ class GrowingRollouts:
     def __call__(self, evaluations: Sequence[Evaluation]) -> Surrogate:
         """The surrogate that evaluations, in their order, call for."""
         succeeded = [evaluation for evaluation in evaluations if evaluation.ok]
-        stage = min(2 ** (len(succeeded).bit_length() - 1), MOST_POLICIES) if succeeded else 0
-        used = succeeded[:stage]
-        thetas = tuple(evaluation.theta for evaluation in used)
+        stage = 2 ** (len(succeeded).bit_length() - 1) if succeeded else 0
+        used = self._spread(succeeded[:stage])
+        thetas = tuple(evaluation.theta for evaluation in used.values())
         if self._latest[0] != thetas:
             self._latest = (thetas, self._choose(used) if used else self.start)
         return self._latest[1]
 
-    def _choose(self, evaluations: Sequence[Evaluation]) -> Surrogate:
+    def _spread(self, evaluations: Sequence[Evaluation]) -> dict[int, Evaluation]:
+        """The best of some evaluations and those that are farthest from each other, by number."""
+        if len(evaluations) <= MOST_POLICIES:
+            return dict(enumerate(evaluations))
+        unit = self.problem.box.to_unit(np.array([one.theta for one in evaluations]))
+        best = np.array([int(np.argmin([one.nll for one in evaluations]))])
+        return {int(one): evaluations[one] for one in np.sort(spread(unit, best, MOST_POLICIES))}
+
+    def _choose(self, evaluations: Mapping[int, Evaluation]) -> Surrogate:
         """The surrogate with roll-outs of these evaluations, or the first one.
 
         A single evaluation is evidence of nothing: there it is the share of the box that counts
@@ -80,18 +89,18 @@ class GrowingRollouts:
             return grown
         if len(evaluations) == 1:
             return grown if self.start.projection.is_saturated(self.problem.box) else self.start
-        seen = Observations.of(evaluations)
+        seen = Observations.of(list(evaluations.values()))
         return max((self.start, grown), key=lambda one: one.log_evidence(seen))
 
-    def _grow(self, projection: Projection, evaluations: Sequence[Evaluation]) -> Projection:
-        """The projection with roll-outs of the policies of evaluations."""
+    def _grow(self, projection: Projection, evaluations: Mapping[int, Evaluation]) -> Projection:
+        """The projection with roll-outs of the policies of evaluations, which go by number."""
         if isinstance(projection, GrowsElsewhere):
-            thetas = [evaluation.theta for evaluation in evaluations]
-            rngs = [self._rng(number) for number in range(len(thetas))]
+            thetas = [evaluation.theta for evaluation in evaluations.values()]
+            rngs = [self._rng(number) for number in evaluations]
             return projection.grown(thetas, self.n_rollouts, rngs)
         assert isinstance(projection, LogRho)
         sets = [[uniform] for uniform in projection.rollouts]
-        for number, evaluation in enumerate(evaluations):
+        for number, evaluation in evaluations.items():
             drawn = self._rollouts_of(number, evaluation, projection.demonstrations)
             for together, more in zip(sets, drawn, strict=True):
                 together.append(more)

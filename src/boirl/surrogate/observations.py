@@ -67,9 +67,9 @@ class Observations:
         kept, wrong = np.arange(len(self)), np.arange(len(self.failed))
         if len(kept) > most:
             best = np.argsort(self.nll, kind="stable")[: most // 2]
-            kept = np.sort(_spread(box.to_unit(self.thetas), best, most))
+            kept = np.sort(spread(box.to_unit(self.thetas), best, most))
         if len(wrong) > most:
-            wrong = np.sort(_spread(box.to_unit(self.failed), wrong[:1], most))
+            wrong = np.sort(spread(box.to_unit(self.failed), wrong[:1], most))
         return Observations(
             self.thetas[kept],
             self.nll[kept],
@@ -91,7 +91,7 @@ class Observations:
         )
 
 
-def _spread(unit: FloatArray, chosen: IntArray, count: int) -> IntArray:
+def spread(unit: FloatArray, chosen: IntArray, count: int) -> IntArray:
     """So many of points `n x d`: the chosen ones, then each time the one farthest from all."""
     found = chosen.tolist()
     distances = cdist(unit, unit[chosen]).min(axis=1)
