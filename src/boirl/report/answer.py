@@ -146,7 +146,7 @@ def answer_of(result: Result) -> Answer:
         None if found is None else next_reward(found),
         pair,
         [] if pair is None else disagreements(result, *pair, scene),
-        None if found is None else deciding_of(found),
+        None if found is None else deciding_of(found, scene),
     )
 
 

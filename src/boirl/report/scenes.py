@@ -43,7 +43,8 @@ class Scene(ABC):
 
         - `bounds`: `x0, y0, x1, y1`; `up`: whether y grows upwards; `stretch`: whether the axes
           have different units; `axes`: their labels;
-        - `squares` or `discs`: `x, y` of each; `lines`: `x0, y0, x1, y1` of each;
+        - `squares` or `discs`: `x, y` of each; `lines`: `x0, y0, x1, y1` of each; `names`: of
+          squares;
         - `moves`: for each square, `dx, dy` of each action; `ends`: squares where all ends;
           `walls`: lines behind everything;
         - `labels`: `x, y, text`; `table`: whether frames are rows in place of all this.

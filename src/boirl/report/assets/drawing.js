@@ -103,7 +103,10 @@ function drawPlane(target, scene, frame, most) {
     const i = visited.get(place), fill = i === undefined ? "#fff" : paint(frame.visits[i]);
     const square = svgNode("rect", { x: X(x - 0.5), y: Y(y - 0.5), width: sx, height: sy, fill, stroke: "#cfd5dc", "stroke-width": 0.6 }, svg);
     if (ends.has(place)) svgNode("path", { d: `M${X(x) - 0.18 * sx},${Y(y) - 0.18 * sx}l${0.36 * sx},${0.36 * sx}m0,${-0.36 * sx}l${-0.36 * sx},${0.36 * sx}`, stroke: "#9aa3ad", "stroke-width": 0.06 * sx }, svg);
-    if (i !== undefined) svgNode("title", {}, square).textContent = `${(100 * frame.visits[i]).toPrecision(2)} % of all steps${frame.signed ? " more" : ""}`;
+    const words = [];
+    if (scene.names) words.push(scene.names[place]);
+    if (i !== undefined) words.push(`${(100 * frame.visits[i]).toPrecision(2)} % of all steps${frame.signed ? " more" : ""}`);
+    if (words.length) svgNode("title", {}, square).textContent = words.join(": ");
   });
   if (scene.lines && frame.at) {
     const order = frame.at.map((place, i) => [frame.visits[i], place]).sort((a, b) => Math.abs(a[0]) - Math.abs(b[0]));
