@@ -52,7 +52,7 @@ def save_film(
     make_folder(target.parent)
     try:
         if camera:
-            _write_frames(target, writer, _camera_frames(problem, policy, checked, episodes, seed))
+            _write_frames(target, writer, camera_frames(problem, policy, checked, episodes, seed))
         else:
             _write_paths(target, writer, problem, policy, checked, episodes, seed)
     except OSError as error:
@@ -122,19 +122,37 @@ def _write_frames(
             writer.grab_frame()
 
 
-def _camera_frames(
-    problem: GymProblem, policy: NetworkPolicy, theta: FloatArray, episodes: int, seed: int
+def camera_frames(
+    problem: GymProblem,
+    policy: NetworkPolicy,
+    theta: FloatArray,
+    episodes: int,
+    seed: int,
+    steps: int | None = None,
 ) -> list[NDArray[np.uint8]]:
+    """What the environment draws of every state of some episodes, `h x w x 3` each.
+
+    Args:
+        problem: Where the policy acts.
+        policy: For instance `found.policy(found.best_index)`.
+        theta: The reward it is for; some environments mark what it is after.
+        episodes: One after another, from where the environment starts them.
+        seed: Of starts and actions.
+        steps: Of an episode at most; by default those of the problem.
+
+    Raises:
+        InvalidInputError: The environment cannot draw itself, or not on this machine.
+    """
     simulator = problem.simulator
-    env = simulator.camera_env(theta)
     rng = np.random.default_rng([seed, PATH_STREAM])
-    frames = []
+    frames, env = [], None
     try:
         from gymnasium import spaces
 
+        env = simulator.camera_env(theta)
         for _ in range(episodes):
             observation, _ = env.reset(seed=int(rng.integers(2**31)))
-            for _ in range(problem.steps):
+            for _ in range(steps or problem.steps):
                 frames.append(np.asarray(env.render()))
                 flat = np.asarray(spaces.flatten(env.observation_space, observation))
                 action = policy.sample(flat.reshape(1, -1), rng)[0]
@@ -143,6 +161,9 @@ def _camera_frames(
                 observation, _, terminated, truncated, _ = env.step(action)
                 if terminated or truncated:
                     break
+            frames.append(np.asarray(env.render()))
+    except InvalidInputError:
+        raise
     except Exception as error:
         reason = " ".join(str(error).split())[:200]
         raise InvalidInputError(
@@ -151,5 +172,6 @@ def _camera_frames(
             "the camera out"
         ) from error
     finally:
-        env.close()
+        if env is not None:
+            env.close()
     return frames

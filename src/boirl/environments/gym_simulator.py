@@ -129,6 +129,8 @@ class GymSimulator(Simulator):
     def camera_env(self, theta: FloatArray) -> Env:
         if isinstance(self.source, str):
             return gymnasium.make(self.source, render_mode="rgb_array")
+        if isinstance(self.source, gymnasium.Env) and self.source.spec is not None:
+            return gymnasium.make(self.source.spec, render_mode="rgb_array")
         if callable(self.source) and _takes_render_mode(self.source):
             make: Any = self.source
             return make(render_mode="rgb_array")

@@ -58,6 +58,14 @@ class Scene(ABC):
     def demonstrated(self) -> Frame:
         """What the demonstrations add."""
 
+    def pictures(self, policy: Any, theta: FloatArray) -> list[str]:
+        """Photographs of a policy at work, as `data:` addresses; none where there is no camera.
+
+        Raises:
+            InvalidInputError: There is a camera that does not work on this machine.
+        """
+        return []
+
     def chances(self, policy: Any, state: Any) -> FloatArray | None:
         """Probability of each action in a state, where there are finitely many; else None."""
         return None
