@@ -1,5 +1,7 @@
 """From the set to a decision, in a report."""
 
+import re
+
 import pytest
 
 import boirl
@@ -47,7 +49,7 @@ def test_the_end_of_a_grid_is_not_closed(name):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("boirl.report.deciding.REPORTED_POLICIES", 2)
         closed, _ = closed_state(found, scene_of(found.problem))
-    assert closed.startswith("row ")
+    assert re.fullmatch(r"state \d+ \(row \d, column \d\)", closed)
 
 
 def test_what_constraints_rule_out_is_told_apart(found):

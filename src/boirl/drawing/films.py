@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -52,7 +53,7 @@ def save_film(
     make_folder(target.parent)
     try:
         if camera:
-            _write_frames(target, writer, camera_frames(problem, policy, checked, episodes, seed))
+            _write_frames(target, writer, _filmed(problem, policy, checked, episodes, seed))
         else:
             _write_paths(target, writer, problem, policy, checked, episodes, seed)
     except OSError as error:
@@ -122,6 +123,15 @@ def _write_frames(
             writer.grab_frame()
 
 
+def _filmed(
+    problem: GymProblem, policy: NetworkPolicy, theta: FloatArray, episodes: int, seed: int
+) -> list[NDArray[np.uint8]]:
+    try:
+        return camera_frames(problem, policy, theta, episodes, seed)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{error}, or leave the camera out") from error
+
+
 def camera_frames(
     problem: GymProblem,
     policy: NetworkPolicy,
@@ -143,16 +153,38 @@ def camera_frames(
     Raises:
         InvalidInputError: The environment cannot draw itself, or not on this machine.
     """
+    try:
+        # Without a screen, graphics warn before they fail; the failure is what is reported.
+        with warnings.catch_warnings(action="ignore"):
+            return _camera_frames(problem, policy, theta, episodes, seed, steps or problem.steps)
+    except InvalidInputError:
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200]
+        raise InvalidInputError(
+            f"the environment could not draw itself ({type(error).__name__}: {reason}); install "
+            "its graphics (for MuJoCo: apt-get install libegl1, and set MUJOCO_GL=egl)"
+        ) from error
+
+
+def _camera_frames(
+    problem: GymProblem,
+    policy: NetworkPolicy,
+    theta: FloatArray,
+    episodes: int,
+    seed: int,
+    steps: int,
+) -> list[NDArray[np.uint8]]:
+    from gymnasium import spaces
+
     simulator = problem.simulator
     rng = np.random.default_rng([seed, PATH_STREAM])
-    frames, env = [], None
+    env = simulator.camera_env(theta)
+    frames = []
     try:
-        from gymnasium import spaces
-
-        env = simulator.camera_env(theta)
         for _ in range(episodes):
             observation, _ = env.reset(seed=int(rng.integers(2**31)))
-            for _ in range(steps or problem.steps):
+            for _ in range(steps):
                 frames.append(np.asarray(env.render()))
                 flat = np.asarray(spaces.flatten(env.observation_space, observation))
                 action = policy.sample(flat.reshape(1, -1), rng)[0]
@@ -162,16 +194,6 @@ def camera_frames(
                 if terminated or truncated:
                     break
             frames.append(np.asarray(env.render()))
-    except InvalidInputError:
-        raise
-    except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        raise InvalidInputError(
-            f"the environment could not draw itself ({type(error).__name__}: {reason}); install "
-            "its graphics (for MuJoCo: apt-get install libegl1, and MUJOCO_GL=egl), or leave "
-            "the camera out"
-        ) from error
     finally:
-        if env is not None:
-            env.close()
+        env.close()
     return frames

@@ -136,7 +136,7 @@ class GymSimulator(Simulator):
             return make(render_mode="rgb_array")
         raise InvalidInputError(
             "the environment is made by a function that takes no render_mode, so that boirl cannot "
-            "ask it for pictures; leave the camera out"
+            "ask it for pictures"
         )
 
     @property

@@ -31,6 +31,9 @@ REPORTED_POLICIES = 16
 """Samples of the posterior that are solved for."""
 
 REPORTED_QUESTIONS = 3
+LEAST_INFORMATION = 0.005
+"""Nats; what is less is 0.00 on the page, and no question is worth asking."""
+
 DEMONSTRATOR_STREAM = 41
 
 Part = TypeVar("Part")
@@ -60,7 +63,9 @@ class Deciding:
 
     def to_text(self) -> dict[str, Any]:
         """Everything that the template shows."""
+        told_apart = any(one.information >= LEAST_INFORMATION for one in self.questions)
         return {
+            "told_apart": told_apart,
             "questions": [
                 {
                     "name": one.name,
@@ -150,6 +155,11 @@ def describe_demonstrators(found: RewardSet) -> str:
     gain = two.log_likelihood - one.log_likelihood
     is_two = 2.0 * gain > (d + 1) * np.log(n)
     counts = np.bincount(two.labels, minlength=2)
+    if not counts.min():
+        return (
+            "By the rewards that were evaluated, a second demonstrator would explain none of the "
+            f"{n} trajectories better: one is enough."
+        )
     split = f"{counts.max()} and {counts.min()} of {n} trajectories"
     verdict = "calls for two" if is_two else "calls for one"
     return (
@@ -177,7 +187,9 @@ def closed_state(found: RewardSet, scene: Scene | None = None) -> tuple[str, Tra
     if network is not None:
         name = f"link {closed}"
     else:
-        name = problem.mdp.state_label(state) if scene is None else scene.state_name(state)
+        name = problem.mdp.state_label(state)
+        place = name if scene is None else scene.state_name(state)
+        name = name if place == name else f"{name} ({place})"
     change = found.transfer(
         changed_problem(problem, [closed]), [ExpectedTotal()], policies=REPORTED_POLICIES
     )

@@ -14,7 +14,7 @@ from boirl.drawing.films import camera_frames
 from boirl.problem.simulated import GymProblem
 from boirl.types import FloatArray
 
-PICTURES = 5
+PICTURES = 6
 """Pictures of an episode, from its first state to its last."""
 
 WIDTH = 200
