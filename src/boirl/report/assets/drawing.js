@@ -80,7 +80,7 @@ function drawTable(target, frame, most) {
 }
 
 function drawPlane(target, scene, frame, most) {
-  const [x0, y0, x1, y1] = scene.bounds, border = scene.axes ? 34 : 4;
+  const [x0, y0, x1, y1] = scene.bounds, border = scene.axes ? 42 : 4;
   const inner = WIDTH - 2 * border;
   let sx = inner / (x1 - x0), sy = scene.stretch ? (0.66 * inner) / (y1 - y0) : sx;
   if (!scene.stretch && (y1 - y0) * sy > 1.2 * inner) sx = sy = (1.2 * inner) / (y1 - y0);
