@@ -34,7 +34,7 @@ def test_visits_are_those_of_the_problem(town):
 
 
 def test_states_and_actions_are_links(town):
-    problem, network, trips = town
+    problem, network, _ = town
     scene = RoadScene(problem)
     state = int(problem.demonstrations.states[0])
     left, onto = network.turns[state]
