@@ -48,7 +48,9 @@ def test_the_end_of_a_grid_is_not_closed(name):
     found = rewards_of(boirl.load_problem(name), 4)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("boirl.report.deciding.REPORTED_POLICIES", 2)
-        closed, _ = closed_state(found, scene_of(found.problem))
+        change = closed_state(found, scene_of(found.problem))
+    assert change is not None
+    closed, _ = change
     assert re.fullmatch(r"state \d+ \(row \d, column \d\)", closed)
 
 
