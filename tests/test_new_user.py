@@ -17,7 +17,7 @@ from boirl.cli import app
 from boirl.cli.thetas import join_thetas
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def documented_commands():
