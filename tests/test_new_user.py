@@ -125,6 +125,14 @@ def test_a_reward_that_is_the_same_everywhere_is_to_blame_itself(command, street
     assert "roll-out" not in told
 
 
+def test_few_walks_are_enough_to_compare_models(command, street):
+    source = street("walks.csv", "", "")
+    code, out, errors = command("compare", source, "--gamma", "0.8", "--gamma", "0.9", "--quiet")
+    assert code == 0, errors
+    assert "2 demonstrations" in out
+    assert out.count("problem.py, gamma") >= 2
+
+
 def test_too_few_demonstrations_are_told(command, street, tmp_path):
     source = street("walks.csv", "", "")
     table = "episode,step,state,action\n0,0,house 4,right\n"
