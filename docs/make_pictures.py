@@ -1,8 +1,15 @@
-"""Draw the pictures of the concepts: `make docs-pictures`. Exact NLLs, no search."""
+"""Draw the pictures of the concepts and of a report: `make docs-pictures`.
+
+Those of the concepts are of exact NLLs, without a search. That of a report is taken in headless
+Chromium (`make browser`), and left as it is without.
+"""
 
 from __future__ import annotations
 
+import runpy
+import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -14,6 +21,7 @@ from scipy.stats import chi2
 import boirl
 from boirl.report.charts import LEVEL_COLOURS, LEVELS
 from boirl.report.grid_scene import GridScene
+from boirl.report.page import write_report
 from boirl.search import SearchSettings
 from boirl.types import FloatArray
 
@@ -61,8 +69,17 @@ def draw_behaviour(axes: Axes, problem: Any, theta: tuple[float, float], colour:
     steps = scene.moves[frame["at"]] * np.sqrt(chances)[..., None] * 0.48
     moving = np.abs(steps).sum(axis=2) > 0.1
     starts = np.broadcast_to(scene.places[frame["at"], None], steps.shape)[moving]
+    dark = np.sqrt(visits[frame["at"]] / visits.max()) > 0.7
+    colours = np.where(dark[:, None], "white", "black")
     axes.quiver(
-        *starts.T, *steps[moving].T, angles="xy", scale_units="xy", scale=1, width=0.008, zorder=3
+        *starts.T,
+        *steps[moving].T,
+        color=np.broadcast_to(colours, moving.shape)[moving],
+        angles="xy",
+        scale_units="xy",
+        scale=1,
+        width=0.008,
+        zorder=3,
     )
     axes.set(xticks=[], yticks=[])
     axes.set_title(f"steepness {theta[0]:g}, midpoint {theta[1]:g}", fontsize=10, color=colour)
@@ -159,7 +176,30 @@ def posterior() -> Figure:
     return figure
 
 
+def save_report_picture(path: Path) -> bool:
+    """The landscape of `examples/frozen_lake.py` and what its best reward does."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        return False
+    from playwright.sync_api import sync_playwright
+
+    found = runpy.run_path(str(PICTURES.parents[1] / "examples" / "frozen_lake.py"))["found"]
+    with sync_playwright() as driver, TemporaryDirectory() as folder:
+        page_file = write_report([found], Path(folder) / "report.html")
+        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1380, "height": 760})
+        page.goto(page_file.as_uri())
+        page.wait_for_function("document.body.dataset.ready === 'yes'")
+        page.locator("#landscape").evaluate("node => window.scrollTo(0, node.offsetTop - 20)")
+        page.wait_for_timeout(500)
+        page.screenshot(path=path)
+        browser.close()
+    return True
+
+
 if __name__ == "__main__":
+    if save_report_picture(PICTURES / "report.png"):
+        print(PICTURES / "report.png")
     for draw in (why_a_set, rho, identification, posterior):
         path = PICTURES / f"{draw.__name__}.png"
         draw().savefig(path, dpi=110)

@@ -17,7 +17,7 @@ from boirl.cli import app
 from boirl.cli.thetas import join_thetas
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def documented_commands():
@@ -123,6 +123,14 @@ def test_a_reward_that_is_the_same_everywhere_is_to_blame_itself(command, street
     assert "is the same in all 7 states, whatever theta is" in told
     assert "give states features that differ" in told
     assert "roll-out" not in told
+
+
+def test_few_walks_are_enough_to_compare_models(command, street):
+    source = street("walks.csv", "", "")
+    code, out, errors = command("compare", source, "--gamma", "0.8", "--gamma", "0.9", "--quiet")
+    assert code == 0, errors
+    assert "2 demonstrations" in out
+    assert out.count("problem.py, gamma") >= 2
 
 
 def test_too_few_demonstrations_are_told(command, street, tmp_path):

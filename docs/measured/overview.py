@@ -110,3 +110,17 @@ def gridworld_speed() -> list[str]:
             ]
         ),
     ]
+
+
+@block("first look")
+def first_look() -> list[str]:
+    found = load("first_look")
+    started, report = found["startup"], found["report"]
+    words = f"""`import boirl` took {started["boirl"]:.2f} s and `boirl --help`
+        {started["help"]:.2f} s: torch ({started["torch"]:.1f} s) and whatever else a search needs
+        is imported with the first one, {started["torch_and_search"]:.1f} s altogether. The report
+        of {report["evaluations"]}
+        evaluations on {report["problem"].capitalize()} has {report["bytes"] / 1e6:.1f} MB"""
+    if report["seconds"] is not None:
+        words += f" and was drawn {report['seconds']:.1f} s after headless Chromium opened it"
+    return prose(words + ".")

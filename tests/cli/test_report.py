@@ -5,6 +5,7 @@ import webbrowser
 import pytest
 
 import boirl
+from boirl.errors import CodeNeededError
 
 
 @pytest.fixture
@@ -79,6 +80,16 @@ def test_what_is_not_there_is_one_line(command, tmp_path):
     assert code == 2
     assert "there is no" in errors
     assert "boirl run --out" in errors
+
+
+def test_a_result_that_needs_code_names_the_option(command, folder, opened, monkeypatch):
+    def refuse(self):
+        raise CodeNeededError("a file cannot carry it")
+
+    monkeypatch.setattr("boirl.report.sources.FileSource.result", refuse)
+    code, out, told = command("report", folder)
+    assert (code, out) == (2, "")
+    assert "on the command line: --problem problem.py:name" in told
 
 
 def test_a_live_report_is_served_until_interrupted(command, folder, opened, monkeypatch):

@@ -128,8 +128,8 @@ def test_a_place_that_cannot_be_written_is_reported(problem, tmp_path):
 def test_a_camera_films_one_episode_after_another(gym_problem, tmp_path):
     problem = gym_problem("boirl-tests/Dot-v0")
     film = film_of(problem, [0.5], tmp_path / "film.gif", episodes=2, camera=True)
-    # A picture before each of the steps; Pillow merges those that show the same.
-    assert STEPS < len(frames(film)) <= 2 * STEPS
+    # A picture of each state, the last one included; Pillow merges those that show the same.
+    assert STEPS + 1 < len(frames(film)) <= 2 * (STEPS + 1)
     assert frames(film)[0].shape == (40, 60, 3)
 
 
@@ -166,4 +166,4 @@ def test_a_camera_shows_the_maze(problem, tmp_path):
         film = film_of(problem, TRUTH, tmp_path / "film.gif", episodes=1, camera=True)
     except InvalidInputError as error:
         pytest.skip(str(error))
-    assert 1 < len(frames(film)) <= STEPS
+    assert 1 < len(frames(film)) <= STEPS + 1

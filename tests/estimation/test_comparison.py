@@ -28,6 +28,15 @@ def compared(problem, held):
     return boirl.compare([problem, held], folds=3)
 
 
+@pytest.mark.parametrize(("count", "folds"), [(1, None), (2, 2), (7, 5)])
+def test_there_are_no_more_folds_than_trajectories(problem, count, folds):
+    few = problem.with_demonstrations(problem.demonstrations.subset(range(count)))
+    validated = boirl.compare(few, starts=1)[few.name].cross_validation
+    assert (None if validated is None else len(validated.estimates)) == folds
+    grouped = boirl.compare(few, starts=1, groups=[0] * count)[few.name]
+    assert grouped.cross_validation is None
+
+
 def test_rows_are_what_the_functions_for_one_model_say(problem, held, compared):
     for model in (problem, held):
         row = compared[model.name]

@@ -1,9 +1,20 @@
 """From the set to a decision, in a report."""
 
+import re
+
 import pytest
 
+import boirl
 from boirl.constraints import Constraints, linear
-from boirl.report.deciding import deciding_of, describe_demonstrators, ruled_out_rows
+from boirl.report.deciding import (
+    closed_state,
+    deciding_of,
+    describe_demonstrators,
+    ruled_out_rows,
+)
+from boirl.report.scenes import scene_of
+
+from .conftest import rewards_of
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +41,17 @@ def test_acting_is_beside_the_single_best_reward(deciding):
 def test_a_closed_state_is_none_that_walks_start_from(deciding, street):
     assert deciding.closed not in {"state 0", "state 2"}
     assert any("steps" in line for line in deciding.to_text()["change"])
+
+
+@pytest.mark.parametrize("name", ["gridworld", "gridworld2d"])
+def test_the_end_of_a_grid_is_not_closed(name):
+    found = rewards_of(boirl.load_problem(name), 4)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("boirl.report.deciding.REPORTED_POLICIES", 2)
+        change = closed_state(found, scene_of(found.problem))
+    assert change is not None
+    closed, _ = change
+    assert re.fullmatch(r"state \d+ \(row \d, column \d\)", closed)
 
 
 def test_what_constraints_rule_out_is_told_apart(found):

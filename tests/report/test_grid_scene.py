@@ -23,13 +23,38 @@ def test_a_grid_is_found(columns, rows):
     assert grid_columns(grid(columns, rows)) == (columns * rows, columns)
 
 
-@pytest.mark.parametrize(("columns", "guessed"), [(2, False), (4, True)])
-def test_states_with_names_are_guessed_to_be_a_row_at_most(columns, guessed):
-    mdp = grid(columns, 4 // columns)
-    reward = boirl.LinearReward(np.eye(4)[:, :1], {"first": (0, 1)})
-    assert has_grid(boirl.TabularProblem(mdp, reward))
-    named = mdp.with_names(states=["full", "half", "low", "empty"])
-    assert has_grid(boirl.TabularProblem(named, reward)) == guessed
+def problem_of(mdp):
+    features = np.eye(mdp.n_states)[:, :1]
+    return boirl.TabularProblem(mdp, boirl.LinearReward(features, {"first": (0, 1)}))
+
+
+def names_of(mdp):
+    return [f"corner {state}" for state in range(mdp.n_states)]
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(4, 1), (1, 4), (2, 2), (4, 3)])
+def test_states_with_names_are_on_a_grid_where_actions_have_directions(columns, rows):
+    mdp = grid(columns, rows)
+    problem = problem_of(mdp.with_names(states=names_of(mdp)))
+    assert has_grid(problem)
+    assert GridScene(problem).still()["names"] == names_of(mdp)
+
+
+def test_states_with_names_are_no_grid_where_actions_have_no_directions():
+    mdp = grid(4, 3)
+    # The same neighbours, but which action leads to which differs from state to state.
+    shuffled = np.random.default_rng(0).permuted(mdp.next_states, axis=1)
+    mdp = TabularMDP.from_next_states(shuffled, 0.9)
+    assert has_grid(problem_of(mdp))
+    assert not has_grid(problem_of(mdp.with_names(states=names_of(mdp))))
+
+
+def test_states_with_names_are_on_a_grid_where_steps_slip_aside():
+    straight = grid(4, 4)
+    tables = [np.roll(straight.next_states, shift, axis=1) for shift in (-1, 0, 1)]
+    slipping = sum(np.eye(16)[table] for table in tables) / 3.0
+    mdp = TabularMDP.from_probabilities(slipping, 0.9)
+    assert has_grid(problem_of(mdp.with_names(states=names_of(mdp))))
 
 
 def test_random_dynamics_are_no_grid(random_mdp):

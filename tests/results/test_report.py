@@ -29,6 +29,18 @@ def test_rejected_groups_are_marked(found):
     assert any(group.nll > limit for group in groups)
 
 
+def test_all_that_is_not_rejected_is_shown_where_the_test_rejects_little(found, monkeypatch):
+    assert f"{len(found.groups())} distinct behaviours within 10 %" in describe(found, 2000)
+    wide = 0.5 * found.best_nll
+    monkeypatch.setattr(type(found), "likelihood_ratio_tolerance", lambda self: wide)
+    groups = found.groups(wide, absolute=True)
+    text = describe(found, 2000)
+    assert f"{len(groups)} distinct behaviours not rejected, best reward of each:" in text
+    assert "  rejected" not in text
+    monkeypatch.setattr("boirl.results.report.SHOWN_ROWS", 1)
+    assert f"\n    and {len(groups) - 1} more\n" in describe(found, 2000)
+
+
 def test_what_needs_attention_stands_before_the_table(found, monkeypatch):
     bad = Finding("region unsearched", True, "half of the posterior")
     monkeypatch.setattr(type(found), "health", lambda self: Health([bad]))

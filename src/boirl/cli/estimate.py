@@ -105,8 +105,13 @@ def compare(
         ),
     ] = None,
     folds: Annotated[
-        int, typer.Option(help="Of the cross-validation; 0 leaves it out.", min=0)
-    ] = 5,
+        int | None,
+        typer.Option(
+            help="Of the cross-validation; 0 leaves it out.",
+            min=0,
+            show_default="5, or as many as there are trajectories",
+        ),
+    ] = None,
     starts: Starts = 4,
     seed: Annotated[int, typer.Option(help="Of folds and of starting thetas.")] = 0,
     as_json: AsJson = False,

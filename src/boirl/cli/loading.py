@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -147,12 +148,20 @@ def open_result(path: Path, problem: str | None = None) -> Any:
         path: That `boirl run --out` wrote.
         problem: The problem, where a file cannot carry it; a name, or a source of the user's own.
     """
-    from boirl.errors import CodeNeededError
     from boirl.results import load_result
 
     given = None if problem is None else load(problem, None)
-    try:
+    with problem_option_named():
         return load_result(path, given)
+
+
+@contextmanager
+def problem_option_named() -> Iterator[None]:
+    """A file that needs the code of its problem is told which option names that."""
+    from boirl.errors import CodeNeededError
+
+    try:
+        yield
     except CodeNeededError as error:
         raise CodeNeededError(
             f"{error} (on the command line: --problem problem.py:name)"

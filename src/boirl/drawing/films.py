@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -52,7 +53,7 @@ def save_film(
     make_folder(target.parent)
     try:
         if camera:
-            _write_frames(target, writer, _camera_frames(problem, policy, checked, episodes, seed))
+            _write_frames(target, writer, _filmed(problem, policy, checked, episodes, seed))
         else:
             _write_paths(target, writer, problem, policy, checked, episodes, seed)
     except OSError as error:
@@ -122,19 +123,68 @@ def _write_frames(
             writer.grab_frame()
 
 
-def _camera_frames(
+def _filmed(
     problem: GymProblem, policy: NetworkPolicy, theta: FloatArray, episodes: int, seed: int
 ) -> list[NDArray[np.uint8]]:
+    try:
+        return camera_frames(problem, policy, theta, episodes, seed)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{error}, or leave the camera out") from error
+
+
+def camera_frames(
+    problem: GymProblem,
+    policy: NetworkPolicy,
+    theta: FloatArray,
+    episodes: int,
+    seed: int,
+    steps: int | None = None,
+) -> list[NDArray[np.uint8]]:
+    """What the environment draws of every state of some episodes, `h x w x 3` each.
+
+    Args:
+        problem: Where the policy acts.
+        policy: For instance `found.policy(found.best_index)`.
+        theta: The reward it is for; some environments mark what it is after.
+        episodes: One after another, from where the environment starts them.
+        seed: Of starts and actions.
+        steps: Of an episode at most; by default those of the problem.
+
+    Raises:
+        InvalidInputError: The environment cannot draw itself, or not on this machine.
+    """
+    try:
+        # Without a screen, graphics warn before they fail; the failure is what is reported.
+        with warnings.catch_warnings(action="ignore"):
+            return _camera_frames(problem, policy, theta, episodes, seed, steps or problem.steps)
+    except InvalidInputError:
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200]
+        raise InvalidInputError(
+            f"the environment could not draw itself ({type(error).__name__}: {reason}); install "
+            "its graphics (for MuJoCo: apt-get install libegl1, and set MUJOCO_GL=egl)"
+        ) from error
+
+
+def _camera_frames(
+    problem: GymProblem,
+    policy: NetworkPolicy,
+    theta: FloatArray,
+    episodes: int,
+    seed: int,
+    steps: int,
+) -> list[NDArray[np.uint8]]:
+    from gymnasium import spaces
+
     simulator = problem.simulator
-    env = simulator.camera_env(theta)
     rng = np.random.default_rng([seed, PATH_STREAM])
+    env = simulator.camera_env(theta)
     frames = []
     try:
-        from gymnasium import spaces
-
         for _ in range(episodes):
             observation, _ = env.reset(seed=int(rng.integers(2**31)))
-            for _ in range(problem.steps):
+            for _ in range(steps):
                 frames.append(np.asarray(env.render()))
                 flat = np.asarray(spaces.flatten(env.observation_space, observation))
                 action = policy.sample(flat.reshape(1, -1), rng)[0]
@@ -143,13 +193,7 @@ def _camera_frames(
                 observation, _, terminated, truncated, _ = env.step(action)
                 if terminated or truncated:
                     break
-    except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        raise InvalidInputError(
-            f"the environment could not draw itself ({type(error).__name__}: {reason}); install "
-            "its graphics (for MuJoCo: apt-get install libegl1, and MUJOCO_GL=egl), or leave "
-            "the camera out"
-        ) from error
+            frames.append(np.asarray(env.render()))
     finally:
         env.close()
     return frames

@@ -129,12 +129,14 @@ class GymSimulator(Simulator):
     def camera_env(self, theta: FloatArray) -> Env:
         if isinstance(self.source, str):
             return gymnasium.make(self.source, render_mode="rgb_array")
+        if isinstance(self.source, gymnasium.Env) and self.source.spec is not None:
+            return gymnasium.make(self.source.spec, render_mode="rgb_array")
         if callable(self.source) and _takes_render_mode(self.source):
             make: Any = self.source
             return make(render_mode="rgb_array")
         raise InvalidInputError(
             "the environment is made by a function that takes no render_mode, so that boirl cannot "
-            "ask it for pictures; leave the camera out"
+            "ask it for pictures"
         )
 
     @property

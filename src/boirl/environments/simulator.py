@@ -78,9 +78,7 @@ class Simulator(ABC):
         Raises:
             InvalidInputError: There is none.
         """
-        raise InvalidInputError(
-            f"environment {self.name!r} cannot draw itself; leave the camera out"
-        )
+        raise InvalidInputError(f"environment {self.name!r} cannot draw itself")
 
     def uniform_actions(self, n: int, rng: np.random.Generator) -> Any:
         """Uniformly random actions, `n` or `n x m`."""

@@ -20,6 +20,9 @@ from boirl.problem.scoring import uniform_log_likelihoods
 from boirl.problem.suboptimality import Suboptimality
 from boirl.types import FloatArray
 
+FOLDS = 5
+"""Of the cross-validation, where there are enough trajectories."""
+
 Compared = Problem[Any] | Estimate
 HEADER = (
     "model",
@@ -148,7 +151,7 @@ def _model_facts(model: ComparedModel) -> dict[str, Any]:
 def compare(
     models: Compared | Sequence[Compared] | Mapping[str, Compared],
     gammas: float | Sequence[float] = (),
-    folds: int = 5,
+    folds: int | None = None,
     seed: int = 0,
     groups: ArrayLike | None = None,
     starts: int = STARTS,
@@ -159,7 +162,8 @@ def compare(
         models: Problems that differ in their reward family, discount or solver, or estimates of
             such; by name, or named after the problems.
         gammas: Discounts; each problem is compared with each of them in place of its own.
-        folds: Of the cross-validation; 0 leaves it out.
+        folds: Of the cross-validation; 0 leaves it out. By default five or, where there are fewer
+            trajectories or groups, as many as there are; none where there is but one.
         seed: Of the folds, and of the thetas that descents start from.
         groups: A label for each trajectory, `N`; those with the same one are held out together.
         starts: Descents of each estimate.
@@ -178,12 +182,19 @@ def compare(
                 f"{name!r} ({other.demonstrations!r}); expected the same: likelihoods of different "
                 "data cannot be compared"
             )
+    if folds is None:
+        folds = _usual_folds(_problem(first), groups)
     rows = {
         name: _estimated(name, model, folds, seed, groups, starts) for name, model in named.items()
     }
     problem = _problem(first)
     chance = uniform_log_likelihoods(problem, problem.policy(rows[first_name].estimate.theta))
     return Comparison(tuple(_with_test(row, list(rows.values())) for row in rows.values()), chance)
+
+
+def _usual_folds(problem: Problem[Any], groups: ArrayLike | None) -> int:
+    apart = len(problem.demonstrations) if groups is None else len(np.unique(groups))
+    return min(FOLDS, apart) if apart > 1 else 0
 
 
 def _problem(model: Compared) -> Problem[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from boirl.report.deciding import Deciding, deciding_of
-from boirl.report.frames import Frames, frames_of
+from boirl.report.frames import FilmStrips, Frames, film_strips_of, frames_of
 from boirl.report.group_cards import GroupCard, group_cards, groups_of
 from boirl.report.landscape import SlicedLandscape, slice_landscape
 from boirl.report.numbers import short, short_number
@@ -43,6 +43,7 @@ class Answer:
         landscape_error: Of the landscape, in likelihood-ratio tolerances.
         scene: How behaviour is drawn; None where nobody knows.
         frames: Behaviour of evaluations.
+        strips: Pictures from the environment's own camera.
         next_reward: Where the search would go on.
         rivals: Two plausible rewards that act differently, by number.
         to_observe: States in which the two do.
@@ -60,6 +61,7 @@ class Answer:
     landscape_error: float
     scene: Scene | None
     frames: Frames
+    strips: FilmStrips
     next_reward: NextReward | None
     rivals: tuple[int, int] | None
     to_observe: Sequence[Disagreement]
@@ -143,10 +145,11 @@ def answer_of(result: Result) -> Answer:
         error,
         scene,
         frames,
+        film_strips_of(result, scene, cards),
         None if found is None else next_reward(found),
         pair,
         [] if pair is None else disagreements(result, *pair, scene),
-        None if found is None else deciding_of(found),
+        None if found is None else deciding_of(found, scene),
     )
 
 

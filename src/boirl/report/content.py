@@ -52,6 +52,7 @@ def _text(answer: Answer) -> dict[str, Any]:
         "scene": None if answer.scene is None else answer.scene.caption,
         "drawn_differences": "" if answer.scene is None else answer.scene.difference,
         "frames_left_out": answer.frames.left_out,
+        "no_pictures": answer.strips.failure,
         "groups": [_card(answer, card) for card in answer.cards],
         "more_groups": len(answer.groups) - len(answer.cards),
         "distances": [[f"{value:.2f}" for value in card.distances] for card in answer.cards],
@@ -160,6 +161,7 @@ def _card(answer: Answer, card: GroupCard) -> dict[str, Any]:
         "volume": f"{card.volume:.1%}" if np.isfinite(card.volume) else "",
         "posterior": share,
         "rival": card.rival,
+        "pictures": answer.strips.by_number.get(int(card.indices[0]), ()),
         "differences": [
             {**vars(one), "distance": f"{one.distance:.2f}"} for one in card.differences
         ],

@@ -24,12 +24,16 @@ from boirl.decisions.transfer import Transfer
 from boirl.errors import BoirlError
 from boirl.problem import TabularProblem
 from boirl.report.numbers import in_words, named
+from boirl.report.scenes import Scene
 from boirl.results import RewardSet
 
 REPORTED_POLICIES = 16
 """Samples of the posterior that are solved for."""
 
 REPORTED_QUESTIONS = 3
+LEAST_INFORMATION = 0.005
+"""Nats; what is less is 0.00 on the page, and no question is worth asking."""
+
 DEMONSTRATOR_STREAM = 41
 
 Part = TypeVar("Part")
@@ -59,7 +63,9 @@ class Deciding:
 
     def to_text(self) -> dict[str, Any]:
         """Everything that the template shows."""
+        told_apart = any(one.information >= LEAST_INFORMATION for one in self.questions)
         return {
+            "told_apart": told_apart,
             "questions": [
                 {
                     "name": one.name,
@@ -76,8 +82,13 @@ class Deciding:
         }
 
 
-def deciding_of(found: RewardSet) -> Deciding:
-    """Work it out; nothing is trained or rolled out in a simulator."""
+def deciding_of(found: RewardSet, scene: Scene | None = None) -> Deciding:
+    """Work it out; nothing is trained or rolled out in a simulator.
+
+    Args:
+        found: The answer of a search.
+        scene: Gives states the names that the rest of a report gives them.
+    """
     nothing: list[dict[str, str]] = []
     ruled_out = _or(lambda: ruled_out_rows(found), nothing)
     demonstrators = _or(lambda: describe_demonstrators(found), "")
@@ -92,7 +103,7 @@ def deciding_of(found: RewardSet) -> Deciding:
         rewards = with_plausible(found, known, level == 1.0, REPORTED_POLICIES)
         return decide(rewards, found.best, level, risk)
 
-    change = _or(lambda: _closed_state(found), None)
+    change = _or(lambda: closed_state(found, scene), None)
     return Deciding(
         _or(lambda: ask_ensemble(known, REPORTED_QUESTIONS), []),
         ruled_out,
@@ -144,6 +155,11 @@ def describe_demonstrators(found: RewardSet) -> str:
     gain = two.log_likelihood - one.log_likelihood
     is_two = 2.0 * gain > (d + 1) * np.log(n)
     counts = np.bincount(two.labels, minlength=2)
+    if not counts.min():
+        return (
+            "By the rewards that were evaluated, a second demonstrator would explain none of the "
+            f"{n} trajectories better: one is enough."
+        )
     split = f"{counts.max()} and {counts.min()} of {n} trajectories"
     verdict = "calls for two" if is_two else "calls for one"
     return (
@@ -153,22 +169,27 @@ def describe_demonstrators(found: RewardSet) -> str:
     )
 
 
-def _closed_state(found: RewardSet) -> tuple[str, Transfer] | None:
-    """What if the state that demonstrations pass most often was closed."""
+def closed_state(found: RewardSet, scene: Scene | None = None) -> tuple[str, Transfer] | None:
+    """What if the state that demonstrations pass most often was closed; its name, and what then."""
     problem = found.problem
     if not isinstance(problem, TabularProblem):
         return None
     shown = problem.demonstrations
-    free = ~problem.mdp.is_terminal
-    free[np.unique(shown.starts)] = False
-    free &= problem.mdp.start < 1.0
+    # Nothing can be closed where a trajectory ends, or waits for its end, and where all start.
+    free = ~problem.mdp.is_terminal & (problem.mdp.start < 1.0)
+    free[np.concatenate([problem.mdp.endless, problem.mdp.absorbing, shown.starts])] = False
     visits = np.bincount(shown.states, minlength=problem.mdp.n_states)[: len(free)] * free
     if not visits.any():
         return None
     state = int(visits.argmax())
     network = getattr(problem, "network", None)
     closed = state if network is None else int(network.turns[state, 1])
-    name = problem.mdp.state_label(state) if network is None else f"link {closed}"
+    if network is not None:
+        name = f"link {closed}"
+    else:
+        name = problem.mdp.state_label(state)
+        place = name if scene is None else scene.state_name(state)
+        name = name if place == name else f"{name} ({place})"
     change = found.transfer(
         changed_problem(problem, [closed]), [ExpectedTotal()], policies=REPORTED_POLICIES
     )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from boirl.errors import InvalidInputError
+from boirl.report.group_cards import GroupCard
 from boirl.report.scenes import Frame, Scene
 from boirl.results import Result
 
@@ -49,3 +51,34 @@ def frames_of(result: Result, scene: Scene | None, first: Iterable[int] = ()) ->
             break
         kept[number] = frame
     return Frames(kept, len(result) - len(kept))
+
+
+@dataclass(frozen=True)
+class FilmStrips:
+    """Pictures of the best reward of each behaviour.
+
+    Attributes:
+        by_number: Of evaluations, as addresses that hold the picture (`data:image/jpeg;...`).
+        failure: Why the camera gave no pictures; empty where it did, or where there is none.
+    """
+
+    by_number: dict[int, Sequence[str]] = field(default_factory=dict)
+    failure: str = ""
+
+
+def film_strips_of(result: Result, scene: Scene | None, cards: Sequence[GroupCard]) -> FilmStrips:
+    """The pictures of all cards; a camera that fails is asked once."""
+    strips: dict[int, Sequence[str]] = {}
+    if scene is None:
+        return FilmStrips()
+    for number in (int(card.indices[0]) for card in cards):
+        evaluation = result.evaluations[number]
+        if result.problem.is_model_free and not evaluation.policies:
+            continue
+        try:
+            strip = scene.pictures(result.policy(number), np.array(evaluation.theta))
+        except InvalidInputError as error:
+            return FilmStrips(strips, str(error))
+        if strip:
+            strips[number] = strip
+    return FilmStrips(strips)

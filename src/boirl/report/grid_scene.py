@@ -27,13 +27,14 @@ DIRECTIONS = {(1, 0): "right", (-1, 0): "left", (0, 1): "down", (0, -1): "up", (
 def has_grid(problem: Any) -> bool:
     """Whether the states of a problem are squares of a grid, by their dynamics.
 
-    Few steps fit a grid by accident; where states have names, only a single row is drawn without.
+    Few steps fit a grid by accident. States with names may be no places at all, so that their
+    actions must have directions, too, unless they are in a single row.
     """
     found = grid_columns(problem.mdp) if has_table(problem) else None
     if found is None or not problem.mdp.state_names:
         return found is not None
     squares, columns = found
-    return columns in (1, squares)
+    return columns in (1, squares) or _has_directions(problem.mdp, squares, columns)
 
 
 def grid_columns(mdp: TabularMDP) -> tuple[int, int] | None:
@@ -75,6 +76,22 @@ def _fits(left: IntArray, onto: IntArray, squares: int, columns: int) -> bool:
     along = np.abs(left // columns - onto // columns)
     diagonal = 1 if min(columns, squares // columns) < 3 else 2
     return bool((np.maximum(across, along) <= 1).all() and (across + along <= diagonal).all())
+
+
+def _has_directions(mdp: TabularMDP, squares: int, columns: int) -> bool:
+    """Whether no action ever goes against its usual direction, and some go along, some across."""
+    coo = mdp.transition.tocoo()
+    left, action = np.divmod(coo.row, mdp.n_actions)
+    step = np.stack([coo.col % columns - left % columns, coo.col // columns - left // columns])
+    # Back to the start, or off the grid: no step to a neighbour.
+    near = (left < squares) & (coo.col < squares) & (np.abs(step).max(axis=0) <= 1)
+    moves = np.zeros((mdp.n_states, mdp.n_actions, 2))
+    np.add.at(moves, (left[near], action[near]), (coo.data * step)[:, near].T)
+    usual = moves.sum(axis=0)
+    along = np.einsum("sad,ad->sa", moves, usual)
+    # An action without a usual direction must go nowhere.
+    lost = (np.abs(usual).max(axis=1) < 1e-9) & (np.abs(moves).max(axis=(0, 2)) > 1e-9)
+    return bool((along > -1e-9).all() and not lost.any() and np.linalg.matrix_rank(usual) == 2)
 
 
 class GridScene(TableScene):
@@ -128,7 +145,9 @@ class GridScene(TableScene):
 
     def still(self) -> Frame:
         rows = self.squares // self.columns
+        names = self.problem.mdp.state_names[: self.squares]
         return {
+            **({"names": list(names)} if names else {}),
             "bounds": [-0.5, -0.5, self.columns - 0.5, rows - 0.5],
             "squares": short(self.places),
             "moves": short(self.moves.reshape(self.squares, -1), 2),

@@ -10,10 +10,8 @@ import numpy as np
 from boirl.report.outlook import Disagreement, disagreements
 from boirl.report.scenes import Scene
 from boirl.results import Result, RewardGroup
+from boirl.results.groups import shown_groups
 from boirl.types import FloatArray, IntArray
-
-NEAR = 0.10
-"""Rewards within this share of the best NLL are sorted, and all that are not rejected."""
 
 SHOWN_GROUPS = 6
 """Groups that have a card, and a colour."""
@@ -50,8 +48,7 @@ class GroupCard:
 
 def groups_of(result: Result) -> list[RewardGroup]:
     """All rewards that are not rejected, and those within 10 % of the best, by behaviour."""
-    near = NEAR * abs(result.best_nll)
-    return result.groups(max(near, result.likelihood_ratio_tolerance()), absolute=True)
+    return shown_groups(result)[0]
 
 
 def group_cards(

@@ -12,6 +12,7 @@ from boirl.demonstrations import Demonstrations
 from boirl.drawing.paths import EPISODES, roll_out
 from boirl.drawing.planes import plane_of
 from boirl.problem.simulated import GymProblem
+from boirl.report.film_strip import film_strip, has_camera
 from boirl.report.numbers import short
 from boirl.report.scenes import Frame, Scene
 from boirl.types import FloatArray
@@ -52,6 +53,9 @@ class PathScene(Scene):
             return {"paths": paths}
         marks = self._drawn(lambda axes: self.plane.mark(axes, theta, "black"))["marks"]
         return {"paths": paths, "marks": marks}
+
+    def pictures(self, policy: Any, theta: FloatArray) -> list[str]:
+        return film_strip(self.problem, policy, theta) if has_camera(self.problem) else []
 
     def demonstrated(self) -> Frame:
         shown = self.problem.demonstrations

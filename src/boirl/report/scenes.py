@@ -43,7 +43,8 @@ class Scene(ABC):
 
         - `bounds`: `x0, y0, x1, y1`; `up`: whether y grows upwards; `stretch`: whether the axes
           have different units; `axes`: their labels;
-        - `squares` or `discs`: `x, y` of each; `lines`: `x0, y0, x1, y1` of each;
+        - `squares` or `discs`: `x, y` of each; `lines`: `x0, y0, x1, y1` of each; `names`: of
+          squares;
         - `moves`: for each square, `dx, dy` of each action; `ends`: squares where all ends;
           `walls`: lines behind everything;
         - `labels`: `x, y, text`; `table`: whether frames are rows in place of all this.
@@ -56,6 +57,14 @@ class Scene(ABC):
     @abstractmethod
     def demonstrated(self) -> Frame:
         """What the demonstrations add."""
+
+    def pictures(self, policy: Any, theta: FloatArray) -> list[str]:
+        """Photographs of a policy at work, as `data:` addresses; none where there is no camera.
+
+        Raises:
+            InvalidInputError: There is a camera that does not work on this machine.
+        """
+        return []
 
     def chances(self, policy: Any, state: Any) -> FloatArray | None:
         """Probability of each action in a state, where there are finitely many; else None."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 DistanceKind = Literal["behaviour", "starc", "epic"]
 GROUPED_AT_MOST = 500
+SHOWN_NEAR = 0.10
+"""Rewards within this share of the best NLL are shown, and all that are not rejected."""
 
 
 def limit_above(best: float, tolerance: float, absolute: bool = False) -> float:
@@ -77,3 +80,22 @@ def group_rewards(
         )
         for own, volume in zip(members, volumes, strict=True)
     ]
+
+
+def shown_groups(
+    result: Result, sort: Callable[..., list[RewardGroup]] | None = None
+) -> tuple[list[RewardGroup], str]:
+    """The groups that answers show, and in words which rewards are in them.
+
+    Those within 10 % of the best NLL or, where the test tolerates more, all that it does not
+    reject.
+
+    Args:
+        result: A search or a baseline.
+        sort: In place of `result.groups`, with the same arguments.
+    """
+    groups = result.groups if sort is None else sort
+    tolerance = result.likelihood_ratio_tolerance()
+    if tolerance > SHOWN_NEAR * abs(result.best_nll):
+        return groups(tolerance, absolute=True), "not rejected"
+    return groups(SHOWN_NEAR), f"within {100 * SHOWN_NEAR:.0f} %"

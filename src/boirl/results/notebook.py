@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from boirl.html import heading, lines, table
+from boirl.results.groups import shown_groups
 
 if TYPE_CHECKING:
     from boirl.results.result import Result
@@ -18,7 +19,7 @@ def result_html(found: Result) -> str:
     head = heading(f"{title}{found.best_nll:.4f}")
     if not own:
         return head
-    groups = found.groups()
+    groups, which = shown_groups(found)
     header = ["", *found.names, "NLL", "rewards"]
     rows = [
         [
@@ -30,7 +31,7 @@ def result_html(found: Result) -> str:
         for number, group in enumerate(groups, start=1)
     ]
     plural = "" if len(groups) == 1 else "s"
-    about = f"{len(groups)} distinct behaviour{plural} within 10 % of the best, best reward of each"
+    about = f"{len(groups)} distinct behaviour{plural} {which}, best reward of each"
     return head + f"<p>{about}:</p>" + table(header, rows)
 
 

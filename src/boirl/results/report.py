@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boirl.results.groups import RewardGroup
+from boirl.results.groups import RewardGroup, shown_groups
 from boirl.results.inference import ParameterSummary
 
 if TYPE_CHECKING:
     from boirl.results.reward_set import RewardSet
+
+SHOWN_ROWS = 10
+"""Behaviours that have a line."""
 
 VERIFIED_SECONDS = 60.0
 """Verification is suggested where it takes less than a minute."""
@@ -62,18 +65,20 @@ def _set_lines(found: RewardSet) -> list[str]:
 
 
 def _group_lines(found: RewardSet) -> list[str]:
-    groups = found.groups()
+    groups, which = shown_groups(found)
     plural = "" if len(groups) == 1 else "s"
-    lines = [f"{len(groups)} distinct behaviour{plural} within 10 %, best reward of each:"]
+    lines = [f"{len(groups)} distinct behaviour{plural} {which}, best reward of each:"]
     header = "".join(f"{name:>14}" for name in found.names)
     lines.append(f"{'':>4}{header}{'NLL':>12}{'rewards':>9}{'of the box':>12}")
     limit = found.best_nll + found.likelihood_ratio_tolerance()
-    for number, group in enumerate(groups, start=1):
+    for number, group in enumerate(groups[:SHOWN_ROWS], start=1):
         row = "".join(f"{value:>14.4f}" for value in group.representative)
         counts = f"{len(group.indices):>9}{group.volume:>12.1%}"
         mark = "  rejected" if group.nll > limit else ""
         lines.append(f"{number:>4}{row}{group.nll:>12.4f}{counts}{mark}")
-    return lines + _difference_lines(found, groups)
+    if len(groups) > SHOWN_ROWS:
+        lines.append(f"{'':>4}and {len(groups) - SHOWN_ROWS} more")
+    return lines + _difference_lines(found, groups[:SHOWN_ROWS])
 
 
 def _difference_lines(found: RewardSet, groups: Sequence[RewardGroup]) -> list[str]:
@@ -91,10 +96,12 @@ def _difference_lines(found: RewardSet, groups: Sequence[RewardGroup]) -> list[s
 
 def _infeasible_lines(found: RewardSet) -> list[str]:
     """What explains the demonstrations as well and is no solution, with the reason."""
-    groups = found.infeasible_groups() if found.constraints else []
+    if not found.constraints:
+        return []
+    groups, which = shown_groups(found, found.infeasible_groups)
     if not groups:
         return []
-    lines = [f"ruled out by constraints, though within 10 %: {len(groups)}, best reward of each:"]
+    lines = [f"ruled out by constraints, though {which}: {len(groups)}, best reward of each:"]
     for group in groups:
         row = "".join(f"{value:>14.4f}" for value in group.representative)
         broken = found.constraints.violations(

@@ -34,7 +34,7 @@ def test_visits_are_those_of_the_problem(town):
 
 
 def test_states_and_actions_are_links(town):
-    problem, network, trips = town
+    problem, network, _ = town
     scene = RoadScene(problem)
     state = int(problem.demonstrations.states[0])
     left, onto = network.turns[state]
@@ -43,7 +43,20 @@ def test_states_and_actions_are_links(town):
     assert scene.action_name(state, 0).startswith(("onto link ", "arrive"))
     policy = problem.policy(problem.box.from_unit(np.full(3, 0.3)))
     assert scene.chances(policy, state).sum() == pytest.approx(1.0)
-    logit = RoadScene(boirl.recursive_logit_problem(network, trips))
-    assert logit.state_name(network.n_links + 3) == "on link 3"
-    assert logit.action_name(0, 1) == "exit 2"
-    assert logit.chances(None, 0) is None
+
+
+def test_routes_are_links_on_the_way_to_a_destination(town):
+    _, network, trips = town
+    problem = boirl.recursive_logit_problem(network, trips)
+    scene = RoadScene(problem)
+    state, action = int(problem.demonstrations.states[0]), int(problem.demonstrations.actions[0])
+    link = state % network.n_links
+    assert scene.state_name(state).startswith(f"link {link} on the way to ")
+    onto = int(problem.demonstrations.next_states[0]) % network.n_links
+    assert scene.action_name(state, action) == f"onto link {onto}"
+    last = int(problem.demonstrations.lengths[0]) - 1
+    end = (int(getattr(problem.demonstrations, name)[last]) for name in ("states", "actions"))
+    assert scene.action_name(*end) == "arrive"
+    chances = scene.chances(problem.policy(problem.box.low), state)
+    assert chances.sum() == pytest.approx(1.0)
+    assert chances[action] > 0.0

@@ -44,23 +44,28 @@ class RoadScene(Scene):
         return {"at": at.tolist(), "visits": short(visits[at], 3)}
 
     def state_name(self, state: Any) -> str:
-        network, problem = self.problem.network, self.problem
+        problem: Any = self.problem
+        network = problem.network
         if isinstance(problem, TabularProblem):
             # A state is a turn, or the arrival from a link that leads to the destination.
             if state < len(network.turns):
                 return "from link {} onto link {}".format(*network.turns[state].tolist())
             return "at the destination"
-        return f"on link {state % network.n_links}"
+        return str(problem.state_name(int(state)))
 
     def action_name(self, state: Any, action: Any) -> str:
-        problem, turns = self.problem, self.problem.network.turns
+        problem: Any = self.problem
+        turns = problem.network.turns
         if not isinstance(problem, TabularProblem):
-            return f"exit {action + 1}"
+            turn = int(problem.choice.options(np.array([state]))[0][0, action])
+            return f"onto link {turns[turn, 1]}" if turn >= 0 else "arrive"
         following = problem.mdp.next_states
         assert following is not None
         turn = int(following[state, action])
         return f"onto link {turns[turn, 1]}" if turn < len(turns) else "arrive"
 
     def chances(self, policy: Any, state: Any) -> FloatArray | None:
-        tabular = isinstance(self.problem, TabularProblem)
-        return policy.probabilities[state] if tabular else None
+        if isinstance(self.problem, TabularProblem):
+            return policy.probabilities[state]
+        chances: FloatArray = np.exp(policy.log_probabilities(np.array([state]))[0])
+        return chances

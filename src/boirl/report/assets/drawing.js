@@ -3,6 +3,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 300;
+let clips = 0;
 
 function svgNode(name, attributes, parent) {
   const node = document.createElementNS(SVG, name);
@@ -79,7 +80,7 @@ function drawTable(target, frame, most) {
 }
 
 function drawPlane(target, scene, frame, most) {
-  const [x0, y0, x1, y1] = scene.bounds, border = scene.axes ? 34 : 4;
+  const [x0, y0, x1, y1] = scene.bounds, border = scene.axes ? 42 : 4;
   const inner = WIDTH - 2 * border;
   let sx = inner / (x1 - x0), sy = scene.stretch ? (0.66 * inner) / (y1 - y0) : sx;
   if (!scene.stretch && (y1 - y0) * sy > 1.2 * inner) sx = sy = (1.2 * inner) / (y1 - y0);
@@ -103,7 +104,10 @@ function drawPlane(target, scene, frame, most) {
     const i = visited.get(place), fill = i === undefined ? "#fff" : paint(frame.visits[i]);
     const square = svgNode("rect", { x: X(x - 0.5), y: Y(y - 0.5), width: sx, height: sy, fill, stroke: "#cfd5dc", "stroke-width": 0.6 }, svg);
     if (ends.has(place)) svgNode("path", { d: `M${X(x) - 0.18 * sx},${Y(y) - 0.18 * sx}l${0.36 * sx},${0.36 * sx}m0,${-0.36 * sx}l${-0.36 * sx},${0.36 * sx}`, stroke: "#9aa3ad", "stroke-width": 0.06 * sx }, svg);
-    if (i !== undefined) svgNode("title", {}, square).textContent = `${(100 * frame.visits[i]).toPrecision(2)} % of all steps${frame.signed ? " more" : ""}`;
+    const words = [];
+    if (scene.names) words.push(scene.names[place]);
+    if (i !== undefined) words.push(`${(100 * frame.visits[i]).toPrecision(2)} % of all steps${frame.signed ? " more" : ""}`);
+    if (words.length) svgNode("title", {}, square).textContent = words.join(": ");
   });
   if (scene.lines && frame.at) {
     const order = frame.at.map((place, i) => [frame.visits[i], place]).sort((a, b) => Math.abs(a[0]) - Math.abs(b[0]));
@@ -117,19 +121,22 @@ function drawPlane(target, scene, frame, most) {
     svgNode("circle", { cx: X(x), cy: Y(y), r: 4.2, fill, stroke: "#4b5563", "stroke-width": 0.7 }, svg);
   });
   if (scene.moves && frame.choices) drawMoves(svg, scene, frame, X, Y, sx, share);
-  for (const path of frame.otherPaths || []) svgNode("polyline", { points: line(path), fill: "none", stroke: "#E69F00", "stroke-width": 1.4, "stroke-opacity": 0.8 }, svg);
+  // What a policy does may leave the bounds.
+  const clip = svgNode("clipPath", { id: `bounds${++clips}` }, svg), inside = svgNode("g", { "clip-path": `url(#${clip.id})` }, svg);
+  svgNode("rect", { x: X(x0), y: border, width: width - 2 * border, height: height - 2 * border }, clip);
+  for (const path of frame.otherPaths || []) svgNode("polyline", { points: line(path), fill: "none", stroke: "#E69F00", "stroke-width": 1.4, "stroke-opacity": 0.8 }, inside);
   for (const path of frame.paths || []) {
     const ends = path.slice(-2);
-    svgNode("polyline", { points: line(path), fill: "none", stroke: "#0072B2", "stroke-width": 1.4, "stroke-opacity": 0.65 }, svg);
-    if (!scene.stretch || (frame.paths.length > 1)) svgNode("circle", { cx: X(ends[0]), cy: Y(ends[1]), r: 3, fill: "none", stroke: "#0072B2" }, svg);
+    svgNode("polyline", { points: line(path), fill: "none", stroke: "#0072B2", "stroke-width": 1.4, "stroke-opacity": 0.65 }, inside);
+    if (!scene.stretch || (frame.paths.length > 1)) svgNode("circle", { cx: X(ends[0]), cy: Y(ends[1]), r: 3, fill: "none", stroke: "#0072B2" }, inside);
   }
   for (const [x, y, radius] of frame.marks || []) {
-    if (radius) svgNode("circle", { cx: X(x), cy: Y(y), r: radius * sx, fill: "#E69F00", "fill-opacity": 0.25, stroke: "#E69F00" }, svg);
-    else svgNode("path", { d: `M${X(x) - 6},${Y(y) - 6}l12,12m0,-12l-12,12`, stroke: "#D55E00", "stroke-width": 3 }, svg);
+    if (radius) svgNode("circle", { cx: X(x), cy: Y(y), r: radius * sx, fill: "#E69F00", "fill-opacity": 0.25, stroke: "#E69F00" }, inside);
+    else svgNode("path", { d: `M${X(x) - 6},${Y(y) - 6}l12,12m0,-12l-12,12`, stroke: "#D55E00", "stroke-width": 3 }, inside);
   }
   for (const [x, y, low, high] of [...(scene.dots || []), ...(frame.dots || [])]) {
-    svgNode("line", { x1: X(x), x2: X(x), y1: Y(low), y2: Y(high), stroke: "#555" }, svg);
-    svgNode("circle", { cx: X(x), cy: Y(y), r: 2.6, fill: "#222" }, svg);
+    svgNode("line", { x1: X(x), x2: X(x), y1: Y(low), y2: Y(high), stroke: "#555" }, inside);
+    svgNode("circle", { cx: X(x), cy: Y(y), r: 2.6, fill: "#222" }, inside);
   }
   for (const [x, y, text] of scene.labels || []) svgNode("text", { x: X(x), y: Y(y) - 7, "font-size": 10, "text-anchor": "middle", "paint-order": "stroke", stroke: "#fff", "stroke-width": 3, fill: "#222" }, svg).textContent = text;
   if (scene.axes) {

@@ -8,6 +8,16 @@ const CELLS = 55, ERRORS_ONLY = 1, REACH = 16;
 const POINTS = { landscape: ["points", "x", "y"], convergence: ["evaluations", "n", "excess"], predictions: ["predictions", "predicted", "found"] };
 const quantile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.max(0, Math.round(share * (sorted.length - 1))))];
 
+// All paths of these frames fit into the bounds.
+function widen(bounds, frames) {
+  for (const path of frames.filter(Boolean).flatMap((frame) => frame.paths || [])) {
+    path.forEach((value, i) => {
+      bounds[i % 2] = Math.min(bounds[i % 2], value);
+      bounds[2 + (i % 2)] = Math.max(bounds[2 + (i % 2)], value);
+    });
+  }
+}
+
 class Answer {
   constructor(data, place) {
     this.data = data;
@@ -19,6 +29,7 @@ class Answer {
     const frames = [data.demonstrated, ...data.groups.map((group) => data.frames[group.n])];
     const visits = frames.filter(Boolean).flatMap((frame) => frame.visits || (frame.rows || []).map((row) => row[1]));
     this.most = Math.max(1e-12, ...visits);
+    if (data.scene && data.scene.bounds) widen(data.scene.bounds, frames);
   }
 
   async start() {

@@ -5,6 +5,10 @@ import minari
 import numpy as np
 from minari.data_collector import EpisodeBuffer
 
+NAME = "valley/hikes-v0"
+if NAME in minari.list_local_datasets():
+    raise SystemExit(f"{NAME} is there already; to record it again: minari delete {NAME}")
+
 env = gymnasium.make("MountainCarContinuous-v0", max_episode_steps=60)
 rng = np.random.default_rng(0)
 hikes = []
@@ -28,4 +32,14 @@ for number in range(20):
             truncations=[False] * 59 + [True],
         )
     )
-minari.create_dataset_from_buffers("valley/hikes-v0", hikes, env, description="made up by a rule")
+minari.create_dataset_from_buffers(
+    NAME,
+    hikes,
+    env,
+    eval_env=env.spec,
+    algorithm_name="a rule",
+    author="somebody",
+    author_email="somebody@example.org",
+    code_permalink="record.py",
+    description="made up by a rule",
+)
