@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +22,9 @@ from boirl.types import FloatArray
 COLOURS = ("tab:red", "tab:blue", "tab:green", "tab:purple", "tab:orange")
 LABELLED = 60
 """Characters of a label."""
+
+NAMED_AT_MOST = 30
+"""States up to which their names are written beside them."""
 
 PLACED_AT_MOST = 1500
 """States up to which places are worked out from the steps between them."""
@@ -57,7 +61,7 @@ def _ways(question: Any) -> list[tuple[Any, float, str]]:
     """The ways that a question is about: the states of each, its weight, and what it is."""
     if isinstance(question, StartQuestion):
         return [
-            (one.path, one.weight, f"{one.weight:.0%}: {one.words}"[:LABELLED])
+            (one.path, one.weight, _label(f"{one.weight:.0%}: {one.words}"))
             for one in question.behaviours[: len(COLOURS)]
         ]
     first, second = question.paths
@@ -66,6 +70,11 @@ def _ways(question: Any) -> list[tuple[Any, float, str]]:
         (first, chance, f"the first, better with {chance:.0%}"),
         (second, 1.0 - chance, f"the second, better with {1.0 - chance:.0%}"),
     ]
+
+
+def _label(words: str) -> str:
+    """Words that fit a legend."""
+    return textwrap.shorten(words, LABELLED, placeholder=" ...")
 
 
 def _title(question: Any) -> str:
@@ -132,6 +141,13 @@ def _draw_backdrop(axes: Axes, problem: Problem[Any], places: FloatArray | None)
         axes.add_collection(LineCollection(lines, colors="0.85", linewidths=0.6))
         axes.plot(*places.T, ".", color="0.7", markersize=3)
         axes.set_aspect("equal")
+        names = problem.mdp.state_names
+        if 0 < len(names) <= NAMED_AT_MOST:
+            axes.margins(0.15)
+            for name, place in zip(names, places, strict=True):
+                axes.annotate(
+                    name, place, (4, 4), textcoords="offset points", fontsize=8, color="0.3"
+                )
     elif isinstance(problem, GymProblem):
         plane = plane_of(problem.simulator.name)
         plane.backdrop(axes)
