@@ -51,6 +51,16 @@ def test_few_states_are_named(random_problem):
     assert not questions_figure(problem, [question([0, 1])]).axes[0].texts
 
 
+def test_named_states_are_apart():
+    """Everything is one step from everything, which no plane can show."""
+    everywhere = np.full((6, 1, 6), 1.0 / 6)
+    mdp = boirl.TabularMDP.from_probabilities(everywhere, 0.9).with_names(list("abcdef"))
+    reward = boirl.LinearReward(np.eye(6)[:, :1], {"first": (0.0, 1.0)})
+    places = state_places(boirl.TabularProblem(mdp, reward, name="everywhere"))
+    gaps = np.linalg.norm(places[:, None] - places, axis=2)[np.triu_indices(6, 1)]
+    assert gaps.min() > 0.9
+
+
 def test_a_label_ends_with_a_word():
     words = _label("60%: " + " → ".join(["parched"] * 20))
     assert len(words) <= LABELLED

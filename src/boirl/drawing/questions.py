@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from scipy.sparse.csgraph import shortest_path
+from scipy.spatial.distance import pdist
 
 from boirl.decisions.questions import StartQuestion
 from boirl.drawing.planes import plane_of
@@ -25,6 +26,9 @@ LABELLED = 60
 
 NAMED_AT_MOST = 30
 """States up to which their names are written beside them."""
+
+APART = 0.12
+"""Share of a picture that a name of six letters takes: two states closer than that overlap."""
 
 PLACED_AT_MOST = 1500
 """States up to which places are worked out from the steps between them."""
@@ -86,7 +90,8 @@ def state_places(problem: Problem[Any]) -> FloatArray | None:
     """Where states are drawn, `S x 2`; None where they are vectors, or very many.
 
     On roads, the ends of links. On other tables, states are placed so that the distance of two is
-    the number of steps between them, as far as a plane allows (classical scaling).
+    the number of steps between them, as far as a plane allows (classical scaling); where that puts
+    two of a few named states on one spot, on a circle.
     """
     network = getattr(problem, "network", None)
     if network is not None:
@@ -106,7 +111,10 @@ def state_places(problem: Problem[Any]) -> FloatArray | None:
     distances = shortest_path(steps, directed=False, unweighted=True)
     finite = distances[np.isfinite(distances)]
     distances = np.where(np.isfinite(distances), distances, 1.2 * finite.max(initial=1.0))
-    return _scaled(distances)
+    places = _scaled(distances)
+    if 0 < len(problem.mdp.state_names) <= NAMED_AT_MOST and _overlap(places):
+        return _on_a_circle(len(places))
+    return places
 
 
 def _neighbours(problem: TabularProblem) -> sp.csr_array:
@@ -126,6 +134,18 @@ def _scaled(distances: FloatArray) -> FloatArray:
     products = -0.5 * centring @ np.square(distances) @ centring
     values, vectors = np.linalg.eigh(products)
     return vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0.0))
+
+
+def _overlap(places: FloatArray) -> bool:
+    """Whether two places, of `S x 2`, are too close to be told apart."""
+    if len(places) < 2:
+        return False
+    return float(pdist(places).min()) < APART * float(np.ptp(places, axis=0).max())
+
+
+def _on_a_circle(count: int) -> FloatArray:
+    angles = 2.0 * np.pi * np.arange(count) / count
+    return np.column_stack([-np.cos(angles), np.sin(angles)])
 
 
 def _draw_backdrop(axes: Axes, problem: Problem[Any], places: FloatArray | None) -> None:
