@@ -24,6 +24,9 @@ COLOURS = ("tab:red", "tab:blue", "tab:green", "tab:purple", "tab:orange")
 LABELLED = 60
 """Characters of a label."""
 
+LINE = 0.4
+"""Inches by line of a legend: as much is left above the panels, which are in the middle."""
+
 NAMED_AT_MOST = 30
 """States up to which their names are written beside them."""
 
@@ -41,7 +44,9 @@ def questions_figure(problem: Problem[Any], questions: Sequence[Any]) -> Figure:
         problem: Where they are asked.
         questions: Of `found.questions(n)`.
     """
-    figure = Figure(figsize=(4.6 * len(questions), 5.2), layout="constrained")
+    lines = max((len(_ways(question)) for question in questions), default=0)
+    size = (4.6 * len(questions), 5.0 + LINE * lines)
+    figure = Figure(figsize=size, layout="constrained")
     panels = figure.subplots(1, len(questions), squeeze=False)[0]
     places = state_places(problem)
     for axes, question in zip(panels, questions, strict=True):
