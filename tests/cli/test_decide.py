@@ -1,5 +1,7 @@
 """Acting, what if and several demonstrators, as commands."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -35,3 +37,17 @@ def test_what_if_shows_what_changes(result, command):
     code, _, errors = command("what-if", result, "--close", "x")
     assert code == 2
     assert "expected whole numbers" in errors
+
+
+def test_what_if_takes_names_of_states(command, tmp_path):
+    problem = boirl.load_problem("gridworld2d")
+    names = [f"place {n}" for n in range(problem.mdp.n_states)]
+    named = replace(problem, mdp=problem.mdp.with_names(names), recipe=None)
+    boirl.explore(named, 3, **QUICK).save(tmp_path / "rewards.npz")
+    given = ("what-if", tmp_path, "--policies", 0, "--reach", "place 6")
+    code, out, _ = command(*given, "--close", "place 5,4")
+    assert code == 0
+    assert "reaching place 6" in out
+    code, _, errors = command(*given, "--close", "nowhere")
+    assert code == 2
+    assert "names of states such as 'place 0'" in errors

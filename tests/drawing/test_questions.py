@@ -1,11 +1,13 @@
 """Pictures of questions."""
 
+from dataclasses import replace
+
 import numpy as np
 
 import boirl
 from boirl.decisions.behaviours import Behaviour
 from boirl.decisions.questions import StartQuestion
-from boirl.drawing.questions import questions_figure, state_places
+from boirl.drawing.questions import LABELLED, _label, questions_figure, state_places
 from boirl.experiments.ambiguous import open_grid
 
 
@@ -36,3 +38,30 @@ def test_roads_are_drawn_on_their_map():
     assert state_places(town).shape == (town.mdp.n_states, 2)
     figure = questions_figure(town, [question([0, 1])])
     assert len(figure.axes[0].collections) == 1
+
+
+def test_few_states_are_named(random_problem):
+    problem = random_problem(1000)
+    names = [f"place {n}" for n in range(problem.mdp.n_states)]
+    named = replace(problem, mdp=problem.mdp.with_names(names))
+    written = [
+        text.get_text() for text in questions_figure(named, [question([0, 1])]).axes[0].texts
+    ]
+    assert written == names
+    assert not questions_figure(problem, [question([0, 1])]).axes[0].texts
+
+
+def test_named_states_are_apart():
+    """Everything is one step from everything, which no plane can show."""
+    everywhere = np.full((6, 1, 6), 1.0 / 6)
+    mdp = boirl.TabularMDP.from_probabilities(everywhere, 0.9).with_names(list("abcdef"))
+    reward = boirl.LinearReward(np.eye(6)[:, :1], {"first": (0.0, 1.0)})
+    places = state_places(boirl.TabularProblem(mdp, reward, name="everywhere"))
+    gaps = np.linalg.norm(places[:, None] - places, axis=2)[np.triu_indices(6, 1)]
+    assert gaps.min() > 0.9
+
+
+def test_a_label_ends_with_a_word():
+    words = _label("60%: " + " → ".join(["parched"] * 20))
+    assert len(words) <= LABELLED
+    assert words.endswith("→ ...") or words.endswith("parched ...")

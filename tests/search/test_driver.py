@@ -17,6 +17,7 @@ from boirl.execution import Outcome, Workers
 from boirl.search.database import TOLD
 from boirl.search.driver import FAULTS, TRACE
 from boirl.search.leases import LEASE
+from boirl.search.progress import SearchProgress
 from boirl.search.questions import MOST_DEATHS
 from boirl.search.sampler import KNOWN, search_space
 from boirl.search.study import Study
@@ -364,3 +365,15 @@ def test_a_theta_that_breaks_every_executor_is_given_up(problem, evaluate_as):
         found = study.run(4, executor=executor)
     assert [one.ok for one in found.evaluations] == [True, False, True, True]
     assert f"died, {MOST_DEATHS} times; it was given up" in found.evaluations[1].failure
+
+
+def test_the_best_that_is_shown_is_that_under_the_demonstrations_of_now(problem, monkeypatch):
+    study = Study(problem, **OPTIONS)
+    study.run(2)
+    study.add_demonstrations(problem.demonstrations.subset([0]))
+    shown = []
+    monkeypatch.setattr(
+        SearchProgress, "advance", lambda bar, nll, resumed=False: shown.append(nll)
+    )
+    found = study.run(3)
+    assert shown == [one.nll for one in found.evaluations]

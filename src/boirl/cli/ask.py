@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from boirl.cli.app import app, console, errors
+from boirl.cli.app import app, console, errors, notes
 from boirl.cli.loading import (
     Bellman,
     BoxName,
@@ -15,6 +15,7 @@ from boirl.cli.loading import (
     DemonstrationFile,
     Name,
     Policies,
+    Quiet,
     ResultFile,
     Seed,
     load,
@@ -102,6 +103,7 @@ def answer(
     demonstrations: DemonstrationFile = None,
     data: Data = None,
     box: BoxName = None,
+    quiet: Quiet = False,
 ) -> None:
     """Add demonstrations or comparisons to a search, or leave demonstrations out.
 
@@ -135,11 +137,11 @@ def answer(
     if comparisons is not None and better is not None:
         search.add_preferences(_answered(comparisons, better))
     known = len(search.trials)
-    errors.print(
+    notes.print(
         f"{known} evaluations scored under {len(search.problem.demonstrations)} demonstrations",
         markup=False,
     )
-    found = search.run(known + evaluations, progress=True) if evaluations else search.result()
+    found = search.run(known + evaluations, progress=not quiet) if evaluations else search.result()
     console.print(str(found), markup=False)
     if out is not None:
         make_folder(out)

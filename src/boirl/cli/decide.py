@@ -68,7 +68,7 @@ def what_if(
     file: ResultFile,
     close: Annotated[
         str | None,
-        typer.Option(help="States (links, on roads) that are closed, such as 14,15."),
+        typer.Option(help="States (links, on roads) that are closed, such as 14,15, or by name."),
     ] = None,
     start: Annotated[
         str | None, typer.Option(help="States to start from, each as likely, such as 3 or 3,4,5.")
@@ -89,10 +89,14 @@ def what_if(
     from boirl.decisions.changed import changed_problem
 
     found = load_rewards(file)
-    closed = [] if close is None else _numbers(close, "--close")
-    begin = None if start is None else _numbers(start, "--start")
+    closed = [] if close is None else _states(close, "--close", found.problem)
+    begin = None if start is None else _states(start, "--start", found.problem)
     other = changed_problem(found.problem, closed, begin, destination)
-    quantities: list[Any] = [Reach(_numbers(text, "--reach")) for text in reach or []]
+    quantities: list[Any] = []
+    for text in reach or []:
+        states = _states(text, "--reach", found.problem)
+        by_number = text.replace(",", "").replace(" ", "").isdigit()
+        quantities.append(Reach(states, name=None if by_number else f"reaching {text}"))
     quantities += [] if quantities else [ExpectedTotal()]
     with errors.status("imagining"):
         found_there = found.transfer(other, quantities, policies=policies, seed=seed)
@@ -156,10 +160,14 @@ def mixture(
             one.save(out / f"{name.replace(' ', '-')}.npz")
 
 
-def _numbers(text: str, option: str) -> list[int]:
+def _states(text: str, option: str, problem: Any) -> list[int]:
+    """The numbers of states that are given by number, or by name where they have names."""
+    names = getattr(getattr(problem, "mdp", None), "state_names", ())
+    parts = [part.strip() for part in text.split(",")]
     try:
-        return [int(part) for part in text.split(",")]
+        return [names.index(part) if part in names else int(part) for part in parts]
     except ValueError:
+        known = f", or names of states such as {names[0]!r}," if names else ""
         raise InvalidInputError(
-            f"{option} is {text!r}; expected whole numbers with commas between"
+            f"{option} is {text!r}; expected whole numbers{known} with commas between"
         ) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from scipy.sparse.csgraph import shortest_path
+from scipy.spatial.distance import pdist
 
 from boirl.decisions.questions import StartQuestion
 from boirl.drawing.planes import plane_of
@@ -21,6 +23,15 @@ from boirl.types import FloatArray
 COLOURS = ("tab:red", "tab:blue", "tab:green", "tab:purple", "tab:orange")
 LABELLED = 60
 """Characters of a label."""
+
+LINE = 0.4
+"""Inches by line of a legend: as much is left above the panels, which are in the middle."""
+
+NAMED_AT_MOST = 30
+"""States up to which their names are written beside them."""
+
+APART = 0.12
+"""Share of a picture that a name of six letters takes: two states closer than that overlap."""
 
 PLACED_AT_MOST = 1500
 """States up to which places are worked out from the steps between them."""
@@ -33,7 +44,9 @@ def questions_figure(problem: Problem[Any], questions: Sequence[Any]) -> Figure:
         problem: Where they are asked.
         questions: Of `found.questions(n)`.
     """
-    figure = Figure(figsize=(4.6 * len(questions), 5.2), layout="constrained")
+    lines = max((len(_ways(question)) for question in questions), default=0)
+    size = (4.6 * len(questions), 5.0 + LINE * lines)
+    figure = Figure(figsize=size, layout="constrained")
     panels = figure.subplots(1, len(questions), squeeze=False)[0]
     places = state_places(problem)
     for axes, question in zip(panels, questions, strict=True):
@@ -57,7 +70,7 @@ def _ways(question: Any) -> list[tuple[Any, float, str]]:
     """The ways that a question is about: the states of each, its weight, and what it is."""
     if isinstance(question, StartQuestion):
         return [
-            (one.path, one.weight, f"{one.weight:.0%}: {one.words}"[:LABELLED])
+            (one.path, one.weight, _label(f"{one.weight:.0%}: {one.words}"))
             for one in question.behaviours[: len(COLOURS)]
         ]
     first, second = question.paths
@@ -66,6 +79,11 @@ def _ways(question: Any) -> list[tuple[Any, float, str]]:
         (first, chance, f"the first, better with {chance:.0%}"),
         (second, 1.0 - chance, f"the second, better with {1.0 - chance:.0%}"),
     ]
+
+
+def _label(words: str) -> str:
+    """Words that fit a legend."""
+    return textwrap.shorten(words, LABELLED, placeholder=" ...")
 
 
 def _title(question: Any) -> str:
@@ -77,7 +95,8 @@ def state_places(problem: Problem[Any]) -> FloatArray | None:
     """Where states are drawn, `S x 2`; None where they are vectors, or very many.
 
     On roads, the ends of links. On other tables, states are placed so that the distance of two is
-    the number of steps between them, as far as a plane allows (classical scaling).
+    the number of steps between them, as far as a plane allows (classical scaling); where that puts
+    two of a few named states on one spot, on a circle.
     """
     network = getattr(problem, "network", None)
     if network is not None:
@@ -97,7 +116,10 @@ def state_places(problem: Problem[Any]) -> FloatArray | None:
     distances = shortest_path(steps, directed=False, unweighted=True)
     finite = distances[np.isfinite(distances)]
     distances = np.where(np.isfinite(distances), distances, 1.2 * finite.max(initial=1.0))
-    return _scaled(distances)
+    places = _scaled(distances)
+    if 0 < len(problem.mdp.state_names) <= NAMED_AT_MOST and _overlap(places):
+        return _on_a_circle(len(places))
+    return places
 
 
 def _neighbours(problem: TabularProblem) -> sp.csr_array:
@@ -119,6 +141,18 @@ def _scaled(distances: FloatArray) -> FloatArray:
     return vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0.0))
 
 
+def _overlap(places: FloatArray) -> bool:
+    """Whether two places, of `S x 2`, are too close to be told apart."""
+    if len(places) < 2:
+        return False
+    return float(pdist(places).min()) < APART * float(np.ptp(places, axis=0).max())
+
+
+def _on_a_circle(count: int) -> FloatArray:
+    angles = 2.0 * np.pi * np.arange(count) / count
+    return np.column_stack([-np.cos(angles), np.sin(angles)])
+
+
 def _draw_backdrop(axes: Axes, problem: Problem[Any], places: FloatArray | None) -> None:
     axes.set_xticks([])
     axes.set_yticks([])
@@ -132,6 +166,13 @@ def _draw_backdrop(axes: Axes, problem: Problem[Any], places: FloatArray | None)
         axes.add_collection(LineCollection(lines, colors="0.85", linewidths=0.6))
         axes.plot(*places.T, ".", color="0.7", markersize=3)
         axes.set_aspect("equal")
+        names = problem.mdp.state_names
+        if 0 < len(names) <= NAMED_AT_MOST:
+            axes.margins(0.15)
+            for name, place in zip(names, places, strict=True):
+                axes.annotate(
+                    name, place, (4, 4), textcoords="offset points", fontsize=8, color="0.3"
+                )
     elif isinstance(problem, GymProblem):
         plane = plane_of(problem.simulator.name)
         plane.backdrop(axes)

@@ -27,6 +27,8 @@ from boirl.search.progress import SearchProgress
 from boirl.search.records import is_finished
 
 if TYPE_CHECKING:
+    from optuna.trial import FrozenTrial
+
     from boirl.search.questions import Question
     from boirl.search.study import Study
 
@@ -116,7 +118,15 @@ class Driver:
         self._looked = time.monotonic()
         for trial in self._study.database.trials():
             if trial.number not in self._shown and is_finished(trial, box):
-                self._count(trial.number, trial.value, resumed)
+                self._count(trial.number, self._nll(trial), resumed)
+
+    def _nll(self, trial: FrozenTrial) -> float | None:
+        """The NLL of a finished trial under the evidence of now; None where it failed."""
+        evidence = self._study.evidence
+        if not evidence.version:
+            return trial.value
+        known = evidence.read(trial)
+        return known.nll if known.ok else None
 
     def _count(self, number: int, nll: float | None, resumed: bool = False) -> None:
         self._shown.add(number)

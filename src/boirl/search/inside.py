@@ -17,6 +17,7 @@ from scipy.optimize import minimize
 from torch import Tensor
 
 from boirl.estimation.descent import LONGEST_STEP
+from boirl.maximise import GRADIENT_STEPS
 from boirl.surrogate import FittedSurrogate
 from boirl.types import FloatArray
 
@@ -69,8 +70,17 @@ def _inside_from(surrogate: FittedSurrogate, start: FloatArray, enough: float) -
     )
     safe = np.clip(below.x, low, high)
     loss = _with_slopes(lambda unit: -_log_density(surrogate, unit))
-    climbed = minimize(loss, safe, jac=True, method="L-BFGS-B", bounds=bounds)
-    return np.clip(climbed.x, low, high) if climbed.fun < loss(safe)[0] else safe
+    expected = loss(safe)[0]
+    climbed = minimize(
+        loss,
+        safe,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        # At the wall of a constraint, steps grow ever smaller.
+        options={"ftol": enough / max(abs(expected), 1.0), "maxiter": GRADIENT_STEPS},
+    )
+    return np.clip(climbed.x, low, high) if climbed.fun < expected else safe
 
 
 def _log_density(surrogate: FittedSurrogate, unit: Tensor) -> Tensor:
