@@ -18,10 +18,11 @@ import numpy as np
 import torch
 from botorch.acquisition import AnalyticAcquisitionFunction, LogExpectedImprovement
 from scipy.optimize import minimize
+from scipy.stats import qmc
 from torch import Tensor
 
 from boirl.estimation.descent import LONGEST_STEP
-from boirl.maximise import maximise
+from boirl.maximise import SAMPLES, maximise
 from boirl.registry import Registry
 from boirl.search.inside import best_inside, has_limits, has_solution
 from boirl.search.worth import worth
@@ -41,6 +42,10 @@ SMALLEST_GAIN = 5e-3
 
 MIN_NOVELTY = 0.01
 """A theta that is farther than this share of the box from all evaluations is a new one."""
+
+
+LEAST_X, NOTHING = 1e-150, 1e-12
+"""A positive number of nats that has a logarithm, and an NLL below which there is nothing."""
 
 
 class Proposal(NamedTuple):
@@ -97,7 +102,7 @@ class ResolvePosterior(AnalyticAcquisitionFunction):
         unit, n = X.squeeze(-2), self.surrogate.n_demonstrations
         mean, sd = self.surrogate.marginals(unit)
         x, y = n * self.surrogate.removable_sd(mean, sd), self.surrogate.nats_above_best(unit, mean)
-        return self.surrogate.feasibility.worth(unit, worth(x.clamp_min(1e-150), y))
+        return self.surrogate.feasibility.worth(unit, worth(x.clamp_min(LEAST_X), y))
 
 
 def log_ei(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
@@ -119,7 +124,24 @@ def resolve(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
     if better is not None:
         return better
     unit, _ = maximise(ResolvePosterior(surrogate), surrogate.best_unit, rng, SMALLEST_GAIN)
-    return Proposal(unit, "resolve")
+    with torch.no_grad():
+        removable = surrogate.removable_sd(*surrogate.marginals(torch.tensor(unit[None])))
+    if float(removable) > NOTHING:
+        return Proposal(unit, "resolve")
+    return Proposal(least_predicted(surrogate, rng), "resolve")
+
+
+def least_predicted(surrogate: FittedSurrogate, rng: np.random.Generator) -> FloatArray:
+    """Of points all over the unit cube, the one where the posterior is least well predicted, `d`:
+    for where the process has nothing left to learn."""
+    unit = torch.tensor(qmc.Sobol(surrogate.box.dimension, rng=rng).random(SAMPLES))
+    with torch.no_grad():
+        mean, sd = surrogate.marginals(unit)
+        x = surrogate.n_demonstrations * surrogate.predictive_sd(mean, sd)
+        value = worth(x.clamp_min(LEAST_X), surrogate.nats_above_best(unit, mean))
+        best = int(surrogate.feasibility.worth(unit, value).argmax())
+    found: FloatArray = unit[best].numpy()
+    return found
 
 
 def _better(surrogate: FittedSurrogate) -> Proposal | None:

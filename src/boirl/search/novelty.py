@@ -12,7 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from boirl.maximise import maximise
-from boirl.search.acquisitions import Acquisition, Proposal, ResolvePosterior, random
+from boirl.search.acquisitions import (
+    Acquisition,
+    Proposal,
+    ResolvePosterior,
+    least_predicted,
+)
 from boirl.surrogate import FittedSurrogate
 from boirl.types import Box, FloatArray
 
@@ -49,7 +54,8 @@ def new_proposal(
     tried: Tried,
     rng: np.random.Generator,
 ) -> Proposal:
-    """What an acquisition proposes, where it is new; else what is least certain; else any theta.
+    """What an acquisition proposes, where it is new; else what is least certain or, where that is
+    not new either, least well predicted.
 
     Args:
         acquisition: Asked first.
@@ -61,10 +67,9 @@ def new_proposal(
     if tried.is_new(proposal.unit):
         return proposal
     unit, _ = maximise(ResolvePosterior(surrogate), surrogate.best_unit, rng)
-    proposal = Proposal(unit, "resolve")
-    while not tried.is_new(proposal.unit):
-        proposal = random(surrogate, rng)
-    return proposal
+    while not tried.is_new(unit):
+        unit = least_predicted(surrogate, rng)
+    return Proposal(unit, "resolve")
 
 
 def is_same(theta: FloatArray, params: Mapping[str, float], box: Box) -> bool:

@@ -293,8 +293,17 @@ class FittedSurrogate:
         """
         if not self.has_gradients:
             return sd.square() / (sd.square() + self.noise_variance).sqrt()
-        left = [one.unexplained(mean) / one.output.slopes(mean).square() for one in self.components]
-        return (sd.square() - torch.stack(left).mean(dim=0)).clamp_min(LEAST_VARIANCE**2).sqrt()
+        return (sd.square() - self._unexplained(mean)).clamp_min(LEAST_VARIANCE**2).sqrt()
+
+    def predictive_sd(self, mean: Tensor, sd: Tensor) -> Tensor:
+        """Standard deviations of evaluations, given those of the process, `n` each."""
+        left = self._unexplained(mean) if self.has_gradients else self.noise_variance
+        return (sd.square() + left).sqrt()
+
+    def _unexplained(self, nll: Tensor) -> Tensor:
+        """Variance of NLLs that exact evaluations leave unexplained, `n` each."""
+        left = [one.unexplained(nll) / one.output.slopes(nll).square() for one in self.components]
+        return torch.stack(left).mean(dim=0)
 
     @cached_property
     def noise_variance(self) -> float:
