@@ -21,7 +21,7 @@ from boirl.projections import LogRho, Projection, sample_rollouts
 from boirl.projections.elsewhere import GrowsElsewhere
 from boirl.search.settings import SearchSettings
 from boirl.surrogate import Observations, Surrogate
-from boirl.surrogate.observations import spread
+from boirl.surrogate.observations import FITTED_EVALUATIONS, spread
 
 MOST_POLICIES = 8
 """Whose roll-outs join the projection: each makes it slower."""
@@ -67,7 +67,8 @@ class GrowingRollouts:
         used = self._spread(succeeded[:stage])
         thetas = tuple(evaluation.theta for evaluation in used.values())
         if self._latest[0] != thetas:
-            self._latest = (thetas, self._choose(used) if used else self.start)
+            chosen = self._choose(used, succeeded[:stage]) if used else self.start
+            self._latest = (thetas, chosen)
         return self._latest[1]
 
     def _spread(self, evaluations: Sequence[Evaluation]) -> dict[int, Evaluation]:
@@ -78,19 +79,20 @@ class GrowingRollouts:
         best = np.array([int(np.argmin([one.nll for one in evaluations]))])
         return {int(one): evaluations[one] for one in np.sort(spread(unit, best, MOST_POLICIES))}
 
-    def _choose(self, evaluations: Mapping[int, Evaluation]) -> Surrogate:
-        """The surrogate with roll-outs of these evaluations, or the first one.
+    def _choose(self, used: Mapping[int, Evaluation], seen: Sequence[Evaluation]) -> Surrogate:
+        """The surrogate with roll-outs of some evaluations or the first one, by evidence of all.
 
         A single evaluation is evidence of nothing: there it is the share of the box that counts
         over which the first projection is blind.
         """
-        grown = self.start.with_projection(self._grow(self.start.projection, evaluations))
+        grown = self.start.with_projection(self._grow(self.start.projection, used))
         if self.always:
             return grown
-        if len(evaluations) == 1:
-            return grown if self.start.projection.is_saturated(self.problem.box) else self.start
-        seen = Observations.of(list(evaluations.values()))
-        return max((self.start, grown), key=lambda one: one.log_evidence(seen))
+        box = self.problem.box
+        if len(seen) == 1:
+            return grown if self.start.projection.is_saturated(box) else self.start
+        observed = Observations.of(seen).thinned(box, FITTED_EVALUATIONS)
+        return max((self.start, grown), key=lambda one: one.log_evidence(observed))
 
     def _grow(self, projection: Projection, evaluations: Mapping[int, Evaluation]) -> Projection:
         """The projection with roll-outs of the policies of evaluations, which go by number."""

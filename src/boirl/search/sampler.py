@@ -27,6 +27,7 @@ from boirl.search.novelty import Tried, new_proposal
 from boirl.search.records import damaged, evaluation_of, is_finished, theta_of
 from boirl.search.settings import INITIAL_STREAM, SearchOptions, SearchSettings
 from boirl.surrogate import FittedSurrogate, Observations, Surrogate
+from boirl.surrogate.observations import FITTED_EVALUATIONS
 from boirl.surrogate.warping import SCALES
 from boirl.threads import single_thread
 from boirl.types import Box, FloatArray
@@ -42,10 +43,6 @@ INITIAL_PURPOSE, DESCEND = "initial", "descend"
 
 REFIT_GROWTH = 1.2
 """Hyperparameters are refitted when there are a fifth more evaluations than at the last fit."""
-
-FITTED_EVALUATIONS = 100
-"""Hyperparameters are fitted to at most so many evaluations, which tell as much of them as all do;
-time goes with the cube."""
 
 Grow = Callable[[Sequence[Evaluation]], Surrogate]
 """Gives the surrogate to use after some evaluations."""

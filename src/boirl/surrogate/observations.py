@@ -14,6 +14,10 @@ from boirl.types import Box, FloatArray, IntArray
 MOST_EVALUATIONS = 300
 """That a surrogate is made of, as time goes with the cube of their number."""
 
+FITTED_EVALUATIONS = 100
+"""Hyperparameters are fitted to at most so many evaluations, which tell as much of them as all do;
+time goes with the cube."""
+
 
 @dataclass(frozen=True, eq=False)
 class Observations:
