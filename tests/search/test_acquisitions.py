@@ -16,6 +16,7 @@ from boirl.search.acquisitions import (
     log_ei,
     resolve,
 )
+from boirl.surrogate import FittedSurrogate
 from boirl.surrogate.botorch_model import MarginalModel
 from boirl.surrogate.fitting import Surrogate
 from boirl.surrogate.kernels import KERNELS
@@ -152,3 +153,17 @@ def test_at_the_optimum_there_is_nothing_to_improve():
     surrogate = Surrogate(KERNELS["rbf"], Identity(BOX), BOX, "linear", n_demonstrations=20)
     fitted = surrogate.fit(thetas, nll, gradients=20.0 * (thetas - [0.3, 0.6]))
     assert resolve(fitted, np.random.default_rng(0)).purpose == "resolve"
+
+
+def test_where_nothing_is_left_to_learn_the_least_well_predicted_is_evaluated(monkeypatch):
+    def nothing(self, mean, sd):
+        return torch.zeros_like(sd)
+
+    monkeypatch.setattr(FittedSurrogate, "removable_sd", nothing)
+    known = _valley(12)
+    monkeypatch.setattr("boirl.search.acquisitions._better", lambda _: None)
+    proposal = resolve(known, np.random.default_rng(3))
+    assert proposal.purpose == "resolve"
+    assert np.abs(known.thetas - proposal.unit).max(axis=1).min() > 1e-3
+    mean, sd = known.marginals(torch.tensor(proposal.unit[None]))
+    assert float(known.predictive_sd(mean, sd)) > float(sd) > 0.0
