@@ -11,7 +11,7 @@ from boirl.evaluation import Evaluation
 from boirl.policies.bellman import TabularSolver
 from boirl.projections import LogRho
 from boirl.search.growth import (
-    ROLLOUTS_IF_SATURATED,
+    ROLLOUTS_IF_BLIND,
     ROLLOUTS_PER_POLICY,
     GrowingRollouts,
     build_growth,
@@ -56,8 +56,8 @@ def test_the_policies_of_the_first_evaluations_join_in_stages(
     problem, start, evaluations, count, used
 ):
     more = (evaluations * 5)[:count]
-    grown = GrowingRollouts(problem, start, seed=7, n_rollouts=2)(more)
-    assert [len(one) for one in grown.projection.rollouts] == [3 + 2 * used] * 5
+    grown = GrowingRollouts(problem, start, seed=7)(more)
+    assert [len(one) for one in grown.projection.rollouts] == [3 + ROLLOUTS_PER_POLICY * used] * 5
     assert (grown is start) == (used == 0)
     assert grown.projection.compares_policies == (used > 0)
     for before, after in zip(start.projection.rollouts, grown.projection.rollouts, strict=True):
@@ -98,7 +98,7 @@ def test_learned_policies_that_are_gone_are_an_error():
     start = SearchSettings(n_rollouts=2, n_demonstrations=3).build_surrogate(problem)
     kept, gone = problem.evaluate((0.1, 0.1), seed=1), problem.evaluate((0.2, 0.1), seed=1)
     trained.clear()
-    grow = GrowingRollouts(problem, start, seed=7, n_rollouts=2)
+    grow = GrowingRollouts(problem, start, seed=7)
     with pytest.raises(SolverError, match="artifacts folder that it was run with"):
         grow([without_policies(gone), kept])
     assert trained == []
@@ -178,7 +178,7 @@ def test_saturated_roll_outs_are_warned_of_and_the_search_proceeds():
     assert np.isfinite(found.nll).all()
 
 
-def fits(problem, evaluations=13):
+def fits(problem, evaluations):
     """Numbers of the trials that fitted hyperparameters, and what those fits were of."""
     study = Study(problem, seed=1001, rollouts="solved", n_initial=1)
     study.run(evaluations)
@@ -187,11 +187,24 @@ def fits(problem, evaluations=13):
 
 
 def test_hyperparameters_are_refitted_when_the_projection_has_grown(problem):
-    found = fits(problem, 17)
-    assert set(found) >= {1, 2, 3, 4, 5, 6, 8, 10, 12, 15}
-    assert found[15]["projection"] == found[8]["projection"] != found[6]["projection"]
+    found = fits(problem, 13)
+    assert set(found) >= {1, 2, 3, 4, 5, 6, 8, 10, 12}
     # One more evaluation than at the last fit is no reason for another one; roll-outs are.
-    assert found[16]["projection"] != found[15]["projection"]
+    assert found[8]["projection"] != found[6]["projection"]
+    assert found[12]["projection"] == found[10]["projection"] == found[8]["projection"]
+
+
+def test_roll_outs_grow_on_where_those_of_the_uniform_policy_say_nothing(
+    problem, start, evaluations
+):
+    more = (evaluations * 5)[:40]
+    sighted, blind = (GrowingRollouts(problem, start, seed=7, blind=one) for one in (False, True))
+    first = {
+        one: grow(more[:8]).projection.fingerprint() for one, grow in ((0, sighted), (1, blind))
+    }
+    assert sighted(more).projection.fingerprint() == first[0]
+    assert blind(more).projection.fingerprint() != first[1]
+    assert {len(one) for one in blind(more).projection.rollouts} == {3 + 8 * ROLLOUTS_IF_BLIND}
 
 
 def test_roll_outs_are_of_the_best_reward_and_of_those_farthest_apart(problem, monkeypatch):
@@ -219,7 +232,7 @@ def test_saturated_roll_outs_grow_from_evaluated_rewards(tmp_path):
     projection = found.surrogate.projection
     assert isinstance(projection, LogRho)
     assert not projection.is_saturated(town.box)
-    assert {len(one) for one in projection.rollouts} == {5 + 4 * ROLLOUTS_IF_SATURATED}
+    assert {len(one) for one in projection.rollouts} == {5 + 4 * ROLLOUTS_IF_BLIND}
     options: dict[str, Any] = {
         "seed": 1000,
         "n_initial": 2,

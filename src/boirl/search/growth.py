@@ -1,10 +1,12 @@
 """Roll-outs that grow with the search.
 
 Where uniformly random behaviour is far worse than the demonstrations, roll-outs of it distinguish
-no two rewards. The policies of rewards already evaluated are better to compare with. Whenever the
-number of evaluations has doubled, roll-outs of some of their policies join those of the uniform
-policy, and the projection is built again: of the best reward, and of those that are farthest from
-each other. Whether the NLL is explained better with them than without, the evidence says.
+no two rewards. The policies of rewards already evaluated are better to compare with: as the search
+goes on, roll-outs of the first of them join those of the uniform policy, and the projection is
+built again. Whether the NLL is explained better with them than without, the evidence says. Where
+roll-outs of the uniform policy say nothing at all, there is nothing else to go by: whenever the
+number of evaluations has doubled, those of the best reward are taken, and of rewards that are
+farthest from each other.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from boirl.surrogate.observations import FITTED_EVALUATIONS, spread
 MOST_POLICIES = 8
 """Whose roll-outs join the projection: each makes it slower."""
 
-ROLLOUTS_PER_POLICY, ROLLOUTS_IF_SATURATED = 2, 10
+ROLLOUTS_PER_POLICY, ROLLOUTS_IF_BLIND = 2, 10
 """For each demonstration; more where those of the uniform policy say nothing and there is nothing
 else to go by."""
 
@@ -40,7 +42,7 @@ class GrowingRollouts:
         problem: Where to roll out.
         start: The surrogate on roll-outs of the uniform policy.
         seed: Seeds the roll-outs.
-        n_rollouts: Roll-outs of each policy for each demonstration.
+        blind: Whether roll-outs of the uniform policy say nothing.
         always: Whether the projection grows even where the evidence is against it.
     """
 
@@ -49,13 +51,14 @@ class GrowingRollouts:
         problem: Problem[Any],
         start: Surrogate,
         seed: int,
-        n_rollouts: int = ROLLOUTS_PER_POLICY,
+        blind: bool = False,
         always: bool = True,
     ) -> None:
         self.problem = problem
         self.start = start
         self.seed = seed
-        self.n_rollouts = n_rollouts
+        self.blind = blind
+        self.n_rollouts = ROLLOUTS_IF_BLIND if blind else ROLLOUTS_PER_POLICY
         self.always = always
         self._latest: tuple[tuple[tuple[float, ...], ...], Surrogate] = ((), start)
         self._drawn: dict[tuple[int, tuple[float, ...]], list[Demonstrations]] = {}
@@ -64,6 +67,7 @@ class GrowingRollouts:
         """The surrogate that evaluations, in their order, call for."""
         succeeded = [evaluation for evaluation in evaluations if evaluation.ok]
         stage = 2 ** (len(succeeded).bit_length() - 1) if succeeded else 0
+        stage = stage if self.blind else min(stage, MOST_POLICIES)
         used = self._spread(succeeded[:stage])
         thetas = tuple(evaluation.theta for evaluation in used.values())
         if self._latest[0] != thetas:
@@ -90,7 +94,7 @@ class GrowingRollouts:
             return grown
         box = self.problem.box
         if len(seen) == 1:
-            return grown if self.start.projection.is_saturated(box) else self.start
+            return grown if self.blind else self.start
         observed = Observations.of(seen).thinned(box, FITTED_EVALUATIONS)
         return max((self.start, grown), key=lambda one: one.log_evidence(observed))
 
@@ -151,11 +155,6 @@ def build_growth(
     if wanted == "uniform":
         projection.warn_if_saturated(problem.box)
         return None
-    saturated = projection.is_saturated(problem.box)
-    return GrowingRollouts(
-        problem,
-        surrogate,
-        settings.seed,
-        ROLLOUTS_IF_SATURATED if saturated else ROLLOUTS_PER_POLICY,
-        always=wanted == "solved" or problem.is_model_free,
-    )
+    blind = projection.is_saturated(problem.box)
+    always = wanted == "solved" or problem.is_model_free
+    return GrowingRollouts(problem, surrogate, settings.seed, blind, always)
