@@ -167,3 +167,27 @@ def test_where_nothing_is_left_to_learn_the_least_well_predicted_is_evaluated(mo
     assert np.abs(known.thetas - proposal.unit).max(axis=1).min() > 1e-3
     mean, sd = known.marginals(torch.tensor(proposal.unit[None]))
     assert float(known.predictive_sd(mean, sd)) > float(sd) > 0.0
+
+
+@pytest.mark.parametrize("size", range(2, 16))
+def test_some_evaluations_check_the_surrogate(size):
+    proposal = resolve(_valley(size), np.random.default_rng(size))
+    assert (proposal.purpose == "check") == (size + 1 in (9, 16))
+    assert ((proposal.unit >= 0.0) & (proposal.unit <= 1.0)).all()
+
+
+def test_without_gradients_nothing_is_checked():
+    thetas = qmc.Sobol(2, rng=np.random.default_rng(0)).random(8)
+    surrogate = Surrogate(KERNELS["rbf"], Identity(BOX), BOX, "linear", n_demonstrations=20)
+    fitted = surrogate.fit(thetas, 10.0 * ((thetas - [0.3, 0.6]) ** 2).sum(axis=1))
+    assert resolve(fitted, np.random.default_rng(0)).purpose != "check"
+
+
+def test_checks_stay_where_evaluations_succeed():
+    failed = np.random.default_rng(1).random((40, 2)) * [0.5, 1.0]
+    known = _valley(15, failed=failed)
+    checks = [resolve(known, np.random.default_rng(seed)) for seed in range(20)]
+    assert {one.purpose for one in checks} == {"check"}
+    chance = known.feasibility.log_probability(torch.tensor(np.array([c.unit for c in checks])))
+    assert float(chance.exp().min()) > 0.5
+    assert len({tuple(one.unit) for one in checks}) == len(checks)

@@ -112,10 +112,15 @@ def log_ei(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
 
 
 def resolve(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
-    """The theta where the posterior over rewards is least certain.
+    """The theta where the posterior over rewards is least certain; now and then a check.
 
     Without gradients, what the projection takes for likely comes first.
     """
+    return (_check(surrogate, rng) if surrogate.has_gradients else None) or sharpen(surrogate, rng)
+
+
+def sharpen(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
+    """`resolve` without checks."""
     early = surrogate.size < LIKELY_UNTIL * surrogate.box.dimension
     likely = _likely(surrogate) if early and not surrogate.has_gradients else None
     if likely is not None:
@@ -129,6 +134,24 @@ def resolve(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
     if float(removable) > NOTHING:
         return Proposal(unit, "resolve")
     return Proposal(least_predicted(surrogate, rng), "resolve")
+
+
+def _check(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal | None:
+    """A theta drawn from all over the box, at evaluations 9, 16, 25, 36 and so on.
+
+    A search goes where the surrogate is uncertain. Where it is certain and wrong, only evaluations
+    that it did not ask for tell. The square root of all evaluations is as many as ever more need,
+    and an ever smaller share. Before there are two evaluations per parameter, there is nothing yet
+    to check.
+    """
+    number, dimension = surrogate.size + 1, surrogate.box.dimension
+    if math.isqrt(number) ** 2 != number or surrogate.size < 2 * dimension:
+        return None
+    unit = rng.random((SAMPLES, dimension))
+    with torch.no_grad():
+        chance = surrogate.feasibility.log_probability(torch.tensor(unit))
+    succeeding = np.flatnonzero(chance.numpy() > math.log(0.5))
+    return Proposal(unit[succeeding[0]], "check") if len(succeeding) else None
 
 
 def least_predicted(surrogate: FittedSurrogate, rng: np.random.Generator) -> FloatArray:

@@ -19,7 +19,14 @@ from boirl.constraints.region import constrain
 from boirl.evaluation import Evaluation
 from boirl.priors import UNIFORM, Prior
 from boirl.problem import Problem
-from boirl.search.acquisitions import ACQUISITIONS, Acquisition, Proposal, random, resolve
+from boirl.search.acquisitions import (
+    ACQUISITIONS,
+    Acquisition,
+    Proposal,
+    random,
+    resolve,
+    sharpen,
+)
 from boirl.search.descent import is_off, quasi_newton_step
 from boirl.search.growth import build_growth
 from boirl.search.initial import initial_thetas, steps_down
@@ -225,7 +232,7 @@ class RewardSampler(BaseSampler):
         """Whether the last prediction was off."""
         latest = max(range(len(done)), key=lambda place: done[place].number)
         predicted = done[latest].system_attrs.get(PREDICTED)
-        if self.acquisition is not resolve or predicted is None:
+        if self.acquisition not in (resolve, sharpen) or predicted is None:
             return False
         n = self.surrogate.n_demonstrations
         return is_off(predicted, finished[latest].nll, n, self.box.dimension)

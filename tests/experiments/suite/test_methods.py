@@ -21,6 +21,8 @@ def test_evaluations_grow_with_the_parameters():
         "few-log-ei": 20,
         "few-uncertain": 20,
         "few-no-descents": 20,
+        "few-no-checks": 20,
+        "no-checks": 70,
         "few-uniform": 20,
         "random": 70,
         "maxent": 70,

@@ -18,7 +18,7 @@ from boirl.maximise import maximise
 from boirl.problem import Problem
 from boirl.results import RewardSet
 from boirl.search import explore
-from boirl.search.acquisitions import ACQUISITIONS, Proposal, ResolvePosterior, resolve
+from boirl.search.acquisitions import ACQUISITIONS, Proposal, ResolvePosterior, resolve, sharpen
 from boirl.surrogate import FittedSurrogate
 from boirl.types import FloatArray
 
@@ -102,17 +102,18 @@ def _variational(problem: Problem[Any], evaluations: int, seed: int) -> Answer:
 
 
 def _uncertain(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
-    """`resolve` without turns that improve the best, and without descents."""
+    """`resolve` without turns that improve the best, without checks and without descents."""
     unit, _ = maximise(ResolvePosterior(surrogate), surrogate.best_unit, rng)
     return Proposal(unit, "resolve")
 
 
 def _without_descents(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal:
-    """`resolve`, under another name: descents are part of the search by that name alone."""
+    """`resolve`, under another name: a search descends where the acquisition is that function."""
     return resolve(surrogate, rng)
 
 
 ACQUISITIONS.register("resolve-uncertain", _uncertain)
+ACQUISITIONS.register("resolve-no-checks", sharpen)
 ACQUISITIONS.register("resolve-no-descents", _without_descents)
 
 METHODS: dict[str, Method] = {
@@ -123,6 +124,8 @@ METHODS: dict[str, Method] = {
     "few-log-ei": Method(partial(_search, acquisition="log-ei"), 10, 2),
     "few-uncertain": Method(partial(_search, acquisition="resolve-uncertain"), 10, 2),
     "few-no-descents": Method(partial(_search, acquisition="resolve-no-descents"), 10, 2),
+    "few-no-checks": Method(partial(_search, acquisition="resolve-no-checks"), 10, 2),
+    "no-checks": Method(partial(_search, acquisition="resolve-no-checks"), 20, 10),
     "few-uniform": Method(partial(_search, rollouts="uniform"), 10, 2),
     "random": Method(partial(_search, acquisition="random"), 20, 10),
     "maxent": Method(_descents, 20, 10),
