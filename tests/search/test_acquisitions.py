@@ -147,6 +147,19 @@ def test_a_certain_improvement_is_taken_at_once(valley):
     np.testing.assert_allclose(unit, [0.3, 0.6], atol=0.02)
 
 
+@pytest.mark.parametrize("short", [True, False])
+def test_a_descent_that_promises_more_takes_the_place_of_a_short_step(valley, monkeypatch, short):
+    optimum = np.array([0.3, 0.6])
+    below = valley.best_unit + 0.1 * (optimum - valley.best_unit) if short else optimum
+    away = below + 0.2
+    step = optimum if short else away
+    monkeypatch.setattr("boirl.search.acquisitions._below", lambda *_: below)
+    monkeypatch.setattr("boirl.search.acquisitions.quasi_newton_step", lambda *_: step)
+    proposal = resolve(valley, np.random.default_rng(0))
+    assert proposal.purpose == "improve"
+    np.testing.assert_array_equal(proposal.unit, optimum)
+
+
 def test_at_the_optimum_there_is_nothing_to_improve():
     thetas = np.concatenate([[[0.3, 0.6]], qmc.Sobol(2, rng=np.random.default_rng(0)).random(8)])
     nll = 10.0 * ((thetas - [0.3, 0.6]) ** 2).sum(axis=1)

@@ -23,7 +23,7 @@ def evaluation(unit, lowest):
 def descend(lowest, steps, start=(0.9, 0.2)):
     seen = [evaluation(start, lowest)]
     for _ in range(steps):
-        unit = quasi_newton_step(Observations.of(seen), BOX, 0, 100)
+        unit = quasi_newton_step(Observations.of(seen), BOX, 100)
         if unit is None:
             break
         seen.append(evaluation(unit, lowest))
@@ -45,16 +45,16 @@ def test_it_stays_in_the_box_and_slides_along_its_edge():
 
 def test_at_the_bottom_there_is_no_step():
     lowest = np.array([0.4, 0.5])
-    assert quasi_newton_step(Observations.of([evaluation(lowest, lowest)]), BOX, 0, 100) is None
+    assert quasi_newton_step(Observations.of([evaluation(lowest, lowest)]), BOX, 100) is None
 
 
 def test_without_gradients_there_is_no_step():
-    assert quasi_newton_step(Observations.of([Evaluation((0.0, 1.0), 3.0)]), BOX, 0, 100) is None
+    assert quasi_newton_step(Observations.of([Evaluation((0.0, 1.0), 3.0)]), BOX, 100) is None
 
 
 def test_steps_that_did_not_help_make_the_next_one_shorter():
     seen, start = Observations.of([evaluation((0.9, 0.2), np.array([0.4, 0.5]))]), [0.9, 0.2]
-    lengths = [np.linalg.norm(quasi_newton_step(seen, BOX, k, 100) - start) for k in range(3)]
+    lengths = [np.linalg.norm(quasi_newton_step(seen, BOX, 100, k) - start) for k in range(3)]
     assert lengths[0] > 2.0 * lengths[1] > 4.0 * lengths[2]
 
 
@@ -65,14 +65,14 @@ def test_two_evaluations_apart_along_both_parameters_give_newtons_step():
     second = np.array([0.0, 0.1])
     second = second - first * (first @ CURVATURE @ second) / (first @ CURVATURE @ first)
     seen = [evaluation(best + step, lowest) for step in (np.zeros(2), first, second)]
-    found = quasi_newton_step(Observations.of(seen), BOX, 0, 100)
+    found = quasi_newton_step(Observations.of(seen), BOX, 100)
     np.testing.assert_allclose(found, lowest, atol=1e-9)
 
 
 def test_the_same_theta_twice_says_nothing_of_the_curvature():
     lowest = np.array([0.4, 0.5])
     once, twice = ([evaluation((0.9, 0.2), lowest)] * count for count in (1, 2))
-    steps = [quasi_newton_step(Observations.of(seen), BOX, 0, 100) for seen in (once, twice)]
+    steps = [quasi_newton_step(Observations.of(seen), BOX, 100) for seen in (once, twice)]
     np.testing.assert_array_equal(*steps)
 
 

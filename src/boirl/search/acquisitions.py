@@ -24,6 +24,7 @@ from torch import Tensor
 from boirl.estimation.descent import LONGEST_STEP
 from boirl.maximise import SAMPLES, maximise
 from boirl.registry import Registry
+from boirl.search.descent import WORTH, quasi_newton_step
 from boirl.search.inside import best_inside, has_limits, has_solution
 from boirl.search.worth import worth
 from boirl.surrogate import FittedSurrogate
@@ -33,9 +34,6 @@ from boirl.types import FloatArray
 
 LIKELY_UNTIL = 8
 """Evaluations per parameter from which on noisy NLLs say more than the projection alone."""
-
-WORTH = 0.01
-"""Improvement that is worth an evaluation, in tolerances of a likelihood-ratio test."""
 
 SMALLEST_GAIN = 5e-3
 """Share of the log of what a theta is worth below which a step is the last one of its climb."""
@@ -172,17 +170,22 @@ def _better(surrogate: FittedSurrogate) -> Proposal | None:
 
     It is no farther away than a descent would go in one step. With many parameters and few
     evaluations the lowest expected NLL is at the other end of the box, where nothing is known.
+    Along a narrow valley it is too close: the expected NLL rises again where the process knows
+    little. A quasi-Newton step is taken in its place if the expected improvement there is larger.
 
     What is known to be better teaches nothing of the posterior, yet the best evaluation is part of
     the answer: it should be within a hundredth of the tolerance of a likelihood-ratio test. Where
     there are constraints, the way down ends at their border, see `best_inside`; before there is a
     solution, any is worth having.
     """
-    n, dimension = surrogate.n_demonstrations, surrogate.box.dimension
-    least = WORTH * likelihood_ratio_tolerance(n, dimension)
+    n, box = surrogate.n_demonstrations, surrogate.box
+    least = WORTH * likelihood_ratio_tolerance(n, box.dimension)
     # Until no more is gained than a tenth of that, in nats.
     enough = 0.1 * n * least
-    unit = best_inside(surrogate, enough) if has_limits(surrogate) else _below(surrogate, enough)
+    if has_limits(surrogate):
+        unit, step = best_inside(surrogate, enough), None
+    else:
+        unit, step = _below(surrogate, enough), quasi_newton_step(surrogate, box, n)
     point = torch.tensor(unit[None])
     with torch.no_grad():
         if has_solution(surrogate):
@@ -192,6 +195,9 @@ def _better(surrogate: FittedSurrogate) -> Proposal | None:
             worth_it = float(surrogate.feasibility.worth(point, gain[None])) > math.log(least)
         else:
             worth_it = float(surrogate.feasibility.log_probability(point)) > -math.inf
+        if worth_it and step is not None:
+            both = torch.tensor(np.stack([unit, step])).unsqueeze(-2)
+            unit = (unit, step)[int(MarginalLogEI(surrogate)(both).argmax())]
     return Proposal(unit, "improve") if worth_it else None
 
 

@@ -1,4 +1,4 @@
-"""Plain quasi-Newton steps, for when the surrogate turns out to be wrong.
+"""Plain quasi-Newton steps, for when the surrogate turns out to be wrong or does not see far.
 
 Every proposal is predicted before it is evaluated. A prediction that is off by more than it may be,
 and by more than matters, shows that the surrogate does not know the landscape there. The exact
@@ -6,6 +6,8 @@ gradient always knows a way down: until a prediction is right again, the search 
 """
 
 from __future__ import annotations
+
+from typing import Protocol
 
 import numpy as np
 
@@ -15,13 +17,25 @@ from boirl.estimation.descent import (
     pressed,
     updated_curvature,
 )
-from boirl.search.acquisitions import WORTH
-from boirl.surrogate import Observations
 from boirl.tolerance import likelihood_ratio_tolerance
 from boirl.types import Box, FloatArray
 
+WORTH = 0.01
+"""Improvement that is worth an evaluation, in tolerances of a likelihood-ratio test."""
+
 OFF = 3.0
 """Standard deviations by which a prediction is wrong once in several hundred if it is right."""
+
+
+class Seen(Protocol):
+    """Evaluations: thetas `n x d`, NLLs `n`, and gradients `n x d`, NaN where there is none."""
+
+    @property
+    def thetas(self) -> FloatArray: ...
+    @property
+    def nll(self) -> FloatArray: ...
+    @property
+    def gradients(self) -> FloatArray: ...
 
 
 def is_off(predicted: tuple[float, float], nll: float, n_demonstrations: int, d: int) -> bool:
@@ -36,17 +50,17 @@ def is_off(predicted: tuple[float, float], nll: float, n_demonstrations: int, d:
 
 
 def quasi_newton_step(
-    seen: Observations, box: Box, tried: int, n_demonstrations: int
+    seen: Seen, box: Box, n_demonstrations: int, tried: int = 0
 ) -> FloatArray | None:
     """The next theta of a descent from the best evaluation, in the unit cube, `d`.
 
     None where the best has no gradient or is at the bottom already.
 
     Args:
-        seen: Evaluations, with gradients.
+        seen: Evaluations.
         box: The rewards under consideration.
-        tried: Steps from this best that did not improve it.
         n_demonstrations: How many demonstrations an NLL is the mean of.
+        tried: Steps from this best that did not improve it.
     """
     known = np.flatnonzero(np.isfinite(seen.gradients).all(axis=1))
     if not known.size:

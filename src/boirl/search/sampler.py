@@ -223,7 +223,7 @@ class RewardSampler(BaseSampler):
             trial.number > best.number and trial.system_attrs.get(PURPOSE) == DESCEND
             for trial in done
         )
-        unit = quasi_newton_step(observed, self.box, tried, n)
+        unit = quasi_newton_step(observed, self.box, n, tried)
         if unit is None or fitted.feasibility.is_ruled_out(unit):
             return None
         return Proposal(unit, DESCEND)
