@@ -76,6 +76,7 @@ format: $(COMPLETE)
 	$(BIN)/ruff format .
 
 docs: $(COMPLETE)
+	@rm -rf docs/_build  # pages with source code are only written where there are none
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 	$(BIN)/python docs/check_links.py docs/_build/html
 
@@ -93,7 +94,7 @@ docs-pictures: $(COMPLETE)
 
 # Tests that need it are skipped where it is missing.
 browser:
-	command -v chromium || apt-get install --yes --no-install-recommends chromium
+	command -v chromium || { apt-get update && apt-get install --yes --no-install-recommends chromium; }
 
 bench: $(COMPLETE)
 	$(BIN)/python benchmarks/gridworld_speed.py --out results/bench

@@ -147,7 +147,7 @@ def test_too_few_demonstrations_are_told(command, street, tmp_path):
     ("arguments", "message"),
     [
         (("run", "bus-engines"), r"boirl data bus-engines --from"),
-        (("run", "street"), r"there is no problem 'street'.*or your own: problem\.py.*boirl init"),
+        (("run", "street"), r"there is no problem 'street'.*your own: problem\.py.*boirl init"),
         (("run", "street.py"), r"there is no file 'street\.py'.*boirl init"),
         (("show", "rewards.npz"), r"there is no file 'rewards\.npz'"),
         (("run", "gridworld", "--kernel", "rbff"), r"there is no kernel 'rbff'; expected one of"),

@@ -5,8 +5,9 @@ import pytest
 
 import boirl
 from boirl.baselines import BaselineRun
-from boirl.cli.loading import LearningBar, draw, load, open_result
+from boirl.cli.loading import LearningBar, draw, load, open_result, open_rewards
 from boirl.errors import CodeNeededError, InvalidInputError
+from boirl.problem import load_source
 
 
 def test_options_that_were_not_given_are_left_out():
@@ -87,6 +88,44 @@ def test_a_result_that_needs_code_opens_with_its_problem(tmp_path, command):
     assert "best NLL" in out
 
 
+@pytest.fixture(scope="module")
+def needs_code(tmp_path_factory):
+    """A search whose reward is a Python function, and the file that holds it."""
+    folder = tmp_path_factory.mktemp("code")
+    source = folder / "own_search.py"
+    source.write_text(OWN)
+    found = boirl.explore(load_source(str(source)), 3, kernel="rbf", acquisition="random")
+    found.save(folder / "rewards.npz")
+    return folder / "rewards.npz", source
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("show",),
+        ("ask", "-n", "1", "--policies", "0"),
+        ("act", "--policies", "0"),
+        ("what-if", "--start", "1", "--policies", "0"),
+    ],
+)
+def test_commands_on_a_result_take_its_problem(needs_code, command, words):
+    result, source = needs_code
+    name, *options = words
+    code, _, errors = command(name, result, *options)
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "--problem problem.py:name" in errors
+    code, out, errors = command(name, result, *options, "--problem", source)
+    assert code == 0, errors
+    assert out
+
+
+def test_what_needs_a_posterior_refuses_another_method(tmp_path):
+    problem = boirl.load_problem("gridworld2d")
+    BaselineRun(problem, (problem.evaluate(problem.truth),), "random").save(tmp_path / "r.npz")
+    with pytest.raises(InvalidInputError, match=r"method random.*boirl run without --method"):
+        open_rewards(tmp_path / "r.npz")
+
+
 def test_a_result_stands_for_its_problem(tmp_path):
     problem = boirl.load_problem("gridworld2d")
     BaselineRun(problem, (problem.evaluate(problem.truth),), "random").save(tmp_path / "r.npz")
@@ -95,6 +134,11 @@ def test_a_result_stands_for_its_problem(tmp_path):
         load(str(tmp_path / "r.npz"), None, bellman="max")
 
 
+def test_a_result_that_needs_code_stands_for_no_problem(needs_code):
+    with pytest.raises(CodeNeededError, match=r"from .*own_search\.py.*in its place, as problem"):
+        load(str(needs_code[0]), None)
+
+
 def test_an_unknown_problem_says_what_there_is():
-    with pytest.raises(InvalidInputError, match=r"gridworld.*or your own: problem\.py.*boirl init"):
+    with pytest.raises(InvalidInputError, match=r"gridworld.*your own: problem\.py.*boirl init"):
         load("nothing", None)

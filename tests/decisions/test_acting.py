@@ -1,5 +1,7 @@
 """Acting under ambiguity."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,8 @@ def test_the_worst_case_policy_hedges_between_incompatible_rewards(two):
     assert sum(one.weight for one in decision.groups) == pytest.approx(1.0)
     assert "single best" in str(decision)
     assert "risk='worst'" in repr(decision)
+    many = replace(decision, groups=decision.groups * 6)
+    assert "and 2 more behaviours" in str(many)
 
 
 def test_on_average_nothing_beats_the_mean(two):

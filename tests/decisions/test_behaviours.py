@@ -54,4 +54,5 @@ def test_words_are_short(two):
     assert describe_path(two, np.array([3, 3])) == "stays where it is"
     assert describe_path(two, np.array([3, 4, 4])) == "state 3 → 4 and stays there"
     assert describe_path(two, np.arange(9)).count("→") == 7
+    assert describe_path(two, np.array([3, 4, 3, 4])) == "state 3 → 4 → 3 → 4"
     assert "after 1 steps" in describe_path(two, np.zeros((2, 3)))

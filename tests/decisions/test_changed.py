@@ -1,5 +1,6 @@
 """Changed environments by name of what changes."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -36,5 +37,8 @@ def test_what_cannot_change_is_refused(junction):
         changed_problem(junction, start=99)
     with pytest.raises(InvalidInputError, match="no destination to change"):
         changed_problem(junction, destination=1)
+    elsewhere: Any = SimpleNamespace(name="elsewhere")
+    with pytest.raises(InvalidInputError, match="'elsewhere' is a SimpleNamespace; expected one"):
+        changed_problem(elsewhere, closed=[1])
     same: Any = changed_problem(junction)
     assert np.array_equal(same.mdp.start, junction.mdp.start)

@@ -168,6 +168,12 @@ def test_two_answers_are_side_by_side(
     assert left.bounding_box()["y"] == pytest.approx(right.bounding_box()["y"], abs=2.0)
     assert right.bounding_box()["x"] > left.bounding_box()["x"] + 300.0
     assert both.complaints == []
+    both.page.set_viewport_size({"width": 1200, "height": 900})
+    pairs, column = (
+        both.page.locator(one).first.bounding_box()["width"]
+        for one in ("[data-chart=pairs]", ".column")
+    )
+    assert pairs <= column + 1.0
     both.page.close()
 
 

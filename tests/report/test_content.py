@@ -33,6 +33,11 @@ def test_bars_lie_within_the_range(content):
         assert 0.0 <= best <= 100.0
 
 
+def test_rivals_that_do_nearly_the_same_are_called_so(content, found):
+    furthest = max(float(one["distance"]) for one in content["text"]["to_observe"])
+    assert content["text"]["nearly_alike"] == (furthest <= found.problem.same_behaviour)
+
+
 def test_figures_say_how_many_are_not_rejected(content, found):
     kept = len(found.indices_within(found.likelihood_ratio_tolerance(), absolute=True))
     assert ("rewards not rejected", f"{kept} of {len(found)}") in content["text"]["figures"]

@@ -63,6 +63,9 @@ def test_two_answers_have_a_column_each_and_a_comparison(content):
     columns = re.findall(r'<div class="column" data-answer="(\d)">', both)
     assert columns == ["0", "1"] * len(ORDER)
     assert "<td>1</td><td>2</td>" in both
+    title, method = content["text"]["title"], content["text"]["method"]
+    assert f"<th>B: {html.escape(title)}, {method}</th>" in both
+    assert f"<h1>{html.escape(title)}</h1>" in both
 
 
 def test_a_live_page_may_ask_its_server_alone(content):

@@ -5,6 +5,7 @@ import pytest
 
 import boirl
 from boirl.errors import BoirlError, InvalidInputError, StorageError
+from boirl.problem import load_source
 from boirl.report.sources import FileSource, StudySource, open_source
 
 
@@ -47,6 +48,16 @@ def test_the_problem_may_be_given(folder):
     assert len(given.result()) == 3
     with pytest.raises(InvalidInputError, match="of another problem"):
         open_source(str(folder / "search.db"), build=lambda: boirl.load_problem("gridworld"))
+
+
+def test_a_study_of_a_file_names_it_and_does_not_run_it(tmp_path):
+    path = tmp_path / "own_study.py"
+    path.write_text('import boirl\nproblem = boirl.load_problem("gridworld2d").with_gamma(0.8)\n')
+    address = f"sqlite:///{tmp_path}/search.db"
+    boirl.Study(load_source(str(path)), kernel="rbf", storage=address).run(2)
+    with pytest.raises(InvalidInputError, match=r"such as --problem .*own_study\.py"):
+        open_source(address)
+    assert len(open_source(address, build=lambda: load_source(str(path))).result()) == 2
 
 
 def test_what_is_not_there_is_not_made(tmp_path):

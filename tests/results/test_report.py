@@ -93,3 +93,7 @@ def test_behaviours_differ_at_places_with_names(found, monkeypatch):
     named = [line.strip() for line in describe(found, 2000).splitlines() if "differs from" in line]
     assert named[0] == "2 differs from 1 most at house 3: left, not right"
     assert len(named) == count - 1
+    apart = Difference(3, 0, 0, 0.5, names=("house 3", "left", "left"))
+    assert "2 differs from 1 most at house 3: mostly left in both, choices 50% apart" in (
+        describe(found, 2000)
+    )

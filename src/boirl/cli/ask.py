@@ -15,11 +15,12 @@ from boirl.cli.loading import (
     DemonstrationFile,
     Name,
     Policies,
+    ProblemOfResult,
     Quiet,
     ResultFile,
     Seed,
     load,
-    load_rewards,
+    open_rewards,
 )
 from boirl.errors import InvalidInputError
 
@@ -43,6 +44,7 @@ def ask(
     ] = None,
     policies: Policies = None,
     seed: Seed = 0,
+    problem: ProblemOfResult = None,
 ) -> None:
     """Say what to ask the demonstrator next: what the answer is expected to tell, and what each
     reward would answer.
@@ -52,7 +54,7 @@ def ask(
     from boirl.decisions.questions import describe_questions
     from boirl.files import save_figure
 
-    found = load_rewards(file)
+    found = open_rewards(file, problem)
     options: dict[str, Any] = {"policies": policies, "seed": seed}
     if kind == "start":
         options["trajectories"] = trajectories

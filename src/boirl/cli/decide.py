@@ -15,10 +15,11 @@ from boirl.cli.loading import (
     DemonstrationFile,
     Name,
     Policies,
+    ProblemOfResult,
     ResultFile,
     Seed,
     load,
-    load_rewards,
+    open_rewards,
 )
 from boirl.errors import InvalidInputError
 
@@ -34,6 +35,7 @@ def act(
     ] = None,
     policies: Policies = None,
     seed: Seed = 0,
+    problem: ProblemOfResult = None,
 ) -> None:
     """Find one policy for all rewards that explain the demonstrations, and its regrets.
 
@@ -41,7 +43,7 @@ def act(
     """
     from boirl.files import write_arrays
 
-    found = load_rewards(file)
+    found = open_rewards(file, problem)
     with errors.status("deciding"):
         decision = found.policy(risk=_risk(risk), policies=policies, seed=seed)
     console.print(str(decision), markup=False)
@@ -80,6 +82,7 @@ def what_if(
     ] = None,
     policies: Policies = None,
     seed: Seed = 0,
+    problem: ProblemOfResult = None,
 ) -> None:
     """Say what would change if states were closed, or trajectories started elsewhere.
 
@@ -88,7 +91,7 @@ def what_if(
     from boirl.constraints import ExpectedTotal, Reach
     from boirl.decisions.changed import changed_problem
 
-    found = load_rewards(file)
+    found = open_rewards(file, problem)
     closed = [] if close is None else _states(close, "--close", found.problem)
     begin = None if start is None else _states(start, "--start", found.problem)
     other = changed_problem(found.problem, closed, begin, destination)

@@ -112,12 +112,16 @@ def _find(name: str, options: dict[str, Any]) -> Any:
     if is_source(name):
         return load_source(name, **options)
     if is_result(name):
+        from boirl.results import load_result
+
         refuse_options(name, options)
-        return open_result(Path(name)).problem
+        with told_where_code_goes("name the problem in its place, as problem.py:name"):
+            return load_result(name).problem
     if name not in PROBLEMS:
         raise InvalidInputError(
-            f"there is no problem {name!r}; expected one of {', '.join(PROBLEMS)}, or your own: "
-            "problem.py, problem.py:name or module:name (boirl init writes one to start from)"
+            f"there is no problem {name!r}; expected one of {', '.join(PROBLEMS)}, your own: "
+            "problem.py, problem.py:name or module:name (boirl init writes one to start from), or "
+            "the folder of a result that `boirl run --out` wrote"
         )
     with LearningBar("learning to demonstrate") as report:
         return load_problem(name, report, **options)
@@ -151,28 +155,32 @@ def open_result(path: Path, problem: str | None = None) -> Any:
     from boirl.results import load_result
 
     given = None if problem is None else load(problem, None)
-    with problem_option_named():
+    with told_where_code_goes():
         return load_result(path, given)
 
 
 @contextmanager
-def problem_option_named() -> Iterator[None]:
-    """A file that needs the code of its problem is told which option names that."""
+def told_where_code_goes(hint: str = "--problem problem.py:name") -> Iterator[None]:
+    """An error that a file needs the code of its problem says how a command is given that."""
     from boirl.errors import CodeNeededError
 
     try:
         yield
     except CodeNeededError as error:
-        raise CodeNeededError(
-            f"{error} (on the command line: --problem problem.py:name)"
-        ) from error
+        raise CodeNeededError(f"{error} (on the command line: {hint})") from error
 
 
-def load_rewards(path: Path) -> Any:
-    """The answer of a search in a file."""
+def open_rewards(path: Path, problem: str | None = None) -> Any:
+    """The answer of a search in a file; see `open_result`."""
     from boirl.results import RewardSet
 
-    return RewardSet.load(path)
+    found = open_result(path, problem)
+    if not isinstance(found, RewardSet):
+        raise InvalidInputError(
+            f"{str(path)!r} holds the result of the method {found.title}, which has no posterior "
+            "over rewards; expected that of a search: boirl run without --method"
+        )
+    return found
 
 
 def print_json(facts: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from boirl.cli.app import app, console, errors
-from boirl.cli.loading import Bellman, BoxName, Data, DemonstrationFile, load, problem_option_named
+from boirl.cli.loading import Bellman, BoxName, Data, DemonstrationFile, load, told_where_code_goes
 from boirl.errors import InvalidInputError, StorageError
 
 REPORT_FILE = "report.html"
@@ -94,7 +94,7 @@ def report(
     target = _target(source) if out is None else out
     if target.suffix not in (".html", ".htm"):
         raise InvalidInputError(f"--out is {str(target)!r}; expected a name that ends in .html")
-    with errors.status("making the report"), problem_option_named():
+    with errors.status("making the report"), told_where_code_goes():
         path = write_report([one.result() for one in sources], target)
     console.print(f"report: {path}", markup=False)
     if open_it and not webbrowser.open(path.resolve().as_uri()):

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 ACTING_STREAM = 34
 
+LISTED_GROUPS = 10
+"""Behaviours that `print` lists."""
+
 
 class GroupRegret(NamedTuple):
     """Regrets under the rewards of one behaviour.
@@ -113,10 +116,12 @@ class Decision:
             "acting on the single best reward:",
             f"{'':>8}{header}{'regret':>12}{'worst':>12}{'single best':>14}{'its worst':>12}",
         ]
-        for one in self.groups:
+        for one in self.groups[:LISTED_GROUPS]:
             theta = "".join(f"{value:>14.4g}" for value in one.theta)
             numbers = f"{one.regret:>12.4g}{one.worst:>12.4g}{one.single:>14.4g}"
             lines.append(f"{one.weight:>8.0%}{theta}{numbers}{one.single_worst:>12.4g}")
+        if len(self.groups) > LISTED_GROUPS:
+            lines.append(f"{'':>8}  and {len(self.groups) - LISTED_GROUPS} more behaviours")
         blank = "".join(f"{'':>14}" for _ in names)
         lines.append(
             f"{'all':>8}{blank}{self.mean_regret:>12.4g}{self.worst_regret:>12.4g}"

@@ -169,7 +169,8 @@ def describe_path(ensemble: Ensemble, path: NDArray[Any]) -> str:
     if len(way) == 1:
         return "stays where it is"
     named = [state_name(problem, one) for one in way]
-    shown = named[:1] + [_shortened(one, named[0]) for one in named[1:]]
+    first, other = named[0], next((one for one in named if one != named[0]), named[0])
+    shown = [first] + [_shortened(one, other if one == first else first) for one in named[1:]]
     if len(shown) > NAMED_STATES:
         shown = [*shown[: NAMED_STATES - 2], "...", shown[-1]]
     return " → ".join(shown) + (" and stays there" if stays else "")

@@ -35,10 +35,16 @@ def changed_problem(
     if own is not None:
         changed: Problem[Any] = own(closed, start, destination)
         return changed
-    if not isinstance(problem, TabularProblem) or destination is not None:
+    if not isinstance(problem, TabularProblem):
         raise InvalidInputError(
-            f"problem {problem.name!r} has no destination to change, or is no table; build the "
-            "changed problem and pass it to found.transfer(...)"
+            f"problem {problem.name!r} is a {type(problem).__name__}; expected one on a table of "
+            "states: build the changed problem in Python and pass it to found.transfer(...)"
+        )
+    if destination is not None:
+        raise InvalidInputError(
+            f"the destination is {destination}, but problem {problem.name!r} has no destination to "
+            "change; leave it out, or build the changed problem in Python and pass it to "
+            "found.transfer(...)"
         )
     mdp = close_states(problem.mdp, list(closed)) if len(closed) else problem.mdp
     if start is not None:

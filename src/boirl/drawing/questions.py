@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 from scipy.sparse.csgraph import shortest_path
 from scipy.spatial.distance import pdist
 
@@ -170,9 +171,10 @@ def _draw_backdrop(axes: Axes, problem: Problem[Any], places: FloatArray | None)
         if 0 < len(names) <= NAMED_AT_MOST:
             axes.margins(0.15)
             for name, place in zip(names, places, strict=True):
-                axes.annotate(
-                    name, place, (4, 4), textcoords="offset points", fontsize=8, color="0.3"
+                label = axes.annotate(
+                    name, place, (4, 4), textcoords="offset points", fontsize=8, zorder=6
                 )
+                label.set_path_effects([withStroke(linewidth=2, foreground="white")])
     elif isinstance(problem, GymProblem):
         plane = plane_of(problem.simulator.name)
         plane.backdrop(axes)

@@ -3,6 +3,7 @@
 from boirl.problem.base import Problem
 from boirl.problem.catalogue import PROBLEMS, ProblemEntry, load_problem
 from boirl.problem.endings import check_ends
+from boirl.problem.sources import load_source
 from boirl.problem.tabular import TabularProblem
 
 __all__ = [
@@ -12,4 +13,5 @@ __all__ = [
     "TabularProblem",
     "check_ends",
     "load_problem",
+    "load_source",
 ]

@@ -40,7 +40,7 @@ class Problem(Scored, ABC, Generic[P]):
         demonstrations: What is to be explained.
         gamma: Discount.
         truth: Theta of the demonstrator where it is known, in the order of the free parameters.
-        recipe: Name and options for `load_problem`, where the problem came from there.
+        recipe: Name and options for `load_problem` or `load_source`, where it came from there.
     """
 
     name: str

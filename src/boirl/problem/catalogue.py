@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -60,12 +60,12 @@ def load_problem(name: str, report: Report = silent, **options: Any) -> Any:
             f"expected some of {', '.join(known)}"
         )
     reporting = {"report": report} if "report" in takes else {}
-    plain = _plain(options)
+    plain = plain_options(options)
     problem: Any = build(**plain, **reporting)
     return replace(problem, name=name, recipe={"name": name, **plain})
 
 
-def _plain(options: dict[str, Any]) -> dict[str, Any]:
+def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """The same with NumPy numbers as Python's and paths as text, for a JSON file."""
     plain = {}
     for key, value in options.items():

@@ -11,7 +11,7 @@ import importlib.util
 import inspect
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import Any
 from boirl.errors import BoirlError, InvalidInputError
 from boirl.extras import missing_reported
 from boirl.problem.base import Problem
+from boirl.problem.catalogue import load_problem, plain_options
 
 DEFAULT_NAME = "problem"
 UNNAMED = "unnamed"
@@ -58,10 +59,21 @@ def load_source(text: str, **options: Any) -> Problem[Any]:
             f"{text} is a problem already, which takes no option {', '.join(options)}; set it "
             "there, or name a function that takes it and returns the problem"
         )
+    changes: dict[str, Any] = {}
     if found.name == UNNAMED:
-        name = Path(place).stem if place.endswith(ENDING) else place.rpartition(".")[2]
-        return replace(found, name=name)  # type: ignore[type-var]
-    return found
+        changes["name"] = Path(place).stem if place.endswith(ENDING) else place.rpartition(".")[2]
+    if found.recipe is None:
+        changes["recipe"] = {"name": text, **plain_options(options)}
+    return replace(found, **changes) if changes else found  # type: ignore[type-var]
+
+
+def rebuild(recipe: Mapping[str, Any] | None) -> Problem[Any] | None:
+    """The problem of a recipe; None where it is code that only a person who names it may run."""
+    if recipe is None or is_source(str(recipe["name"])):
+        return None
+    options = dict(recipe)
+    problem: Problem[Any] = load_problem(options.pop("name"), **options)
+    return problem
 
 
 def _is_drive(text: str) -> bool:

@@ -29,6 +29,7 @@ def _text(answer: Answer) -> dict[str, Any]:
     plausible = sum(group.nll <= result.best_nll + answer.tolerance for group in answer.groups)
     return {
         "title": result.problem.name,
+        "method": result.title,
         "subtitle": f"{result.title}, {len(result)} evaluations, "
         f"{len(result.problem.demonstrations)} demonstrations",
         "sentences": answer.sentences,
@@ -67,9 +68,13 @@ def _text(answer: Answer) -> dict[str, Any]:
         "to_observe": [
             {**vars(one), "distance": f"{one.distance:.2f}"} for one in answer.to_observe
         ],
+        "nearly_alike": all(
+            one.distance <= result.problem.same_behaviour for one in answer.to_observe
+        ),
         "deciding": None if answer.deciding is None else answer.deciding.to_text(),
         "model_free": result.problem.is_model_free,
         "predictions": _predictions(answer),
+        "predicted": bool(answer.prediction_rows()),
         "failures": _failures(answer),
         "commands": commands(result),
         "code": code(result),
@@ -213,7 +218,7 @@ def _predictions(answer: Answer) -> str:
     for name in ("predictions", "predictions off"):
         found = None if answer.health is None else answer.health.named(name)
         if found is not None:
-            return found.message
+            return f"{found.message}."
     if isinstance(answer.result, RewardSet):
         return "There were too few evaluations to predict later ones from earlier ones."
     return "The method predicts nothing."

@@ -48,7 +48,7 @@ class Deciding:
         ruled_out: Rewards that constraints rule out, by behaviour: theta, NLL and why.
         mean: The policy that is best on average.
         worst: The policy that is best in the worst case.
-        change: What if the state that is demonstrated most was closed.
+        change: What if the state that is demonstrated most were closed.
         closed: What that state is called.
         demonstrators: Whether the demonstrations look like those of several.
     """
@@ -170,7 +170,7 @@ def describe_demonstrators(found: RewardSet) -> str:
 
 
 def closed_state(found: RewardSet, scene: Scene | None = None) -> tuple[str, Transfer] | None:
-    """What if the state that demonstrations pass most often was closed; its name, and what then."""
+    """The state that demonstrations pass most often, by name, and what if it were closed."""
     problem = found.problem
     if not isinstance(problem, TabularProblem):
         return None

@@ -23,7 +23,7 @@ class Frames:
 
     Attributes:
         by_number: The frame of each evaluation that has one.
-        left_out: How many evaluations have none, for want of a policy or of room.
+        left_out: How many evaluations that succeeded have none, for want of a policy or of room.
     """
 
     by_number: dict[int, Frame] = field(default_factory=dict)
@@ -35,9 +35,9 @@ def frames_of(result: Result, scene: Scene | None, first: Iterable[int] = ()) ->
 
     Policies are those that evaluations kept; where dynamics are known, others are solved for again.
     """
-    if scene is None:
-        return Frames(left_out=len(result))
     best_first = [int(n) for n in np.argsort(result.nll, kind="stable") if result.evaluations[n].ok]
+    if scene is None:
+        return Frames(left_out=len(best_first))
     order = dict.fromkeys([*first, *best_first])
     kept: dict[int, Frame] = {}
     room = FRAME_BYTES
@@ -50,7 +50,7 @@ def frames_of(result: Result, scene: Scene | None, first: Iterable[int] = ()) ->
         if room < 0 and kept:
             break
         kept[number] = frame
-    return Frames(kept, len(result) - len(kept))
+    return Frames(kept, len(best_first) - len(kept))
 
 
 @dataclass(frozen=True)

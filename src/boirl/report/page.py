@@ -59,7 +59,7 @@ def render(
     texts = [content["text"] for content in contents]
     data = {"answers": [content["data"] for content in contents], "live": live}
     return environment.from_string(_asset("page.html")).render(
-        title=" and ".join(text["title"] for text in texts),
+        title=" and ".join(dict.fromkeys(text["title"] for text in texts)),
         answers=texts,
         comparison=comparison,
         live=live is not None,

@@ -26,7 +26,10 @@ MARGIN = 0.05
 class PathScene(Scene):
     """Paths in the plane of the environment, from where demonstrations start."""
 
-    caption = "Paths from where demonstrations start; a ring is where one ends."
+    caption = (
+        "Paths from where demonstrations start; a ring is where one ends. Orange marks the place "
+        "that a reward is paid at, where it has one."
+    )
     difference = "Blue: this one; orange: the other."
 
     def __init__(self, problem: GymProblem) -> None:

@@ -9,33 +9,41 @@ from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from boirl.problem.sources import is_source
 from boirl.results import Result, RewardSet
 from boirl.search import SearchSettings
 
-COMMAND_OPTIONS = ("kernel", "acquisition", "projection")
-"""Settings that `boirl run` takes as options of the same names."""
+PROBLEM_OPTIONS = ("bellman", "data", "box")
+"""Options of problems that `boirl run` takes."""
 
 PACKAGES = ("boirl", "torch", "botorch", "optuna", "numpy", "scipy")
 
 
 def commands(result: Result) -> list[str]:
-    """What to type to have the answer again; empty where the problem has no name to type."""
+    """What to type to have the answer again; empty where the problem takes Python to build."""
     recipe = result.problem.recipe
-    if recipe is None:
+    if recipe is None or not set(recipe) <= {"name", *PROBLEM_OPTIONS}:
         return []
     words = ["boirl", "run", str(recipe["name"]), "--evaluations", str(len(result))]
-    for name in ("bellman", "data", "box"):
+    for name in PROBLEM_OPTIONS:
         if recipe.get(name) is not None:
             words += [f"--{name}", str(recipe[name])]
     if isinstance(result, RewardSet):
-        changed = changed_settings(result)
         words += ["--seed", str(result.settings.get("seed", 0))]
-        for name in COMMAND_OPTIONS:
-            if name in changed:
-                words += [f"--{name}", str(changed[name])]
+        for name, value in changed_settings(result).items():
+            words += _option(name, value)
     else:
         words += ["--method", result.title]
     return [shlex.join([*words, "--out", "results"])]
+
+
+def _option(name: str, value: Any) -> list[str]:
+    """A setting as an option of `boirl run`, which are named alike."""
+    option = f"--{name.replace('_', '-')}"
+    if isinstance(value, bool):
+        return [option if value else option.replace("--", "--no-", 1)]
+    values = value if isinstance(value, list | tuple) else [value]
+    return [word for one in values for word in (option, str(one))]
 
 
 def code(result: Result) -> str:
@@ -43,8 +51,10 @@ def code(result: Result) -> str:
     recipe = result.problem.recipe
     lines = ["import boirl", ""]
     if recipe is not None:
+        name = str(recipe["name"])
+        load = "boirl.problem.load_source" if is_source(name) else "boirl.load_problem"
         given = "".join(f", {key}={value!r}" for key, value in recipe.items() if key != "name")
-        lines.append(f"problem = boirl.load_problem({recipe['name']!r}{given})")
+        lines.append(f"problem = {load}({name!r}{given})")
     else:
         lines.append("problem = ...  # as it was built; its fingerprint is below")
     if isinstance(result, RewardSet):

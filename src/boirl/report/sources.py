@@ -13,7 +13,8 @@ import optuna
 
 from boirl.errors import BoirlError, InvalidInputError, StorageError
 from boirl.priors import prior_from_facts
-from boirl.problem import Problem, load_problem
+from boirl.problem import Problem
+from boirl.problem.sources import rebuild
 from boirl.results import Result, RewardSet, load_result, result_file
 from boirl.search.growth import build_growth
 from boirl.search.passwords import hide_password
@@ -111,15 +112,13 @@ class StudySource(Source):
         self._surrogate = surrogate
 
     def _problem(self, attributes: dict[str, Any], build: BuildProblem | None) -> Problem[Any]:
-        if build is not None:
-            problem = build()
-        elif RECIPE in attributes:
-            recipe = dict(attributes[RECIPE])
-            problem = load_problem(recipe.pop("name"), **recipe)
-        else:
+        recipe = attributes.get(RECIPE)
+        problem = rebuild(recipe) if build is None else build()
+        if problem is None:
+            used = "" if recipe is None else f", such as --problem {recipe['name']}"
             raise InvalidInputError(
-                f"study {self.study.study_name!r} in {self.name} does not say which problem it is "
-                "of; name it with --problem"
+                f"study {self.study.study_name!r} in {self.name} does not carry its problem; name "
+                f"it with --problem{used}"
             )
         if problem.fingerprint() != attributes[PROBLEM]:
             raise InvalidInputError(

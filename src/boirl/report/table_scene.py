@@ -15,6 +15,8 @@ from boirl.types import FloatArray
 
 SHOWN_STATES = 12
 SHOWN_ACTIONS = 3
+LEAST_CHANCE = 0.005
+"""Actions below are not named: their share is rounded to 0%."""
 
 
 def has_table(problem: Any) -> TypeGuard[TabularProblem]:
@@ -87,7 +89,7 @@ class TableScene(Scene):
             choices = [
                 [self.action_name(state, action), short_number(chances[action], 2)]
                 for action in likeliest.tolist()
-                if chances[action] > 0.0
+                if chances[action] >= LEAST_CHANCE
             ]
             rows.append([self.state_name(state), *short(visits[[state]], 3), choices])
         return {"rows": rows}

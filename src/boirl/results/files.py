@@ -16,8 +16,9 @@ from boirl.demonstrations import Demonstrations
 from boirl.errors import CodeNeededError, InvalidInputError, StorageError
 from boirl.evaluation import Evaluation
 from boirl.files import damage_reported, prefixed, read_arrays, without_prefix, write_arrays
-from boirl.problem import Problem, TabularProblem, load_problem
+from boirl.problem import Problem, TabularProblem
 from boirl.problem.saved import SavedProblem, load_saved_problem, save_problem
+from boirl.problem.sources import rebuild
 from boirl.results.result import RESULT_KINDS, Result
 from boirl.rewards import RewardFamily
 from boirl.rewards.absent import NoReward
@@ -74,9 +75,11 @@ def result_file(path: str | os.PathLike[str]) -> Path:
     given = Path(path)
     inside = given / RESULT_FILE
     if given.is_dir() and not inside.exists():
+        others = sorted(str(one) for one in given.glob("*.npz"))
+        instead = f", or a file such as {others[0]}" if others else ""
         raise InvalidInputError(
             f"the folder {str(given)!r} has no {RESULT_FILE}; expected one that "
-            "`boirl run --out` wrote"
+            f"`boirl run --out` wrote{instead}"
         )
     return inside if given.is_dir() else given
 
@@ -137,15 +140,14 @@ def _problem(
             name=facts["name"],
             recipe=facts["recipe"],
         )
-    elif facts["recipe"] is not None:
-        recipe = dict(facts["recipe"])
-        problem = load_problem(recipe.pop("name"), **recipe)
+    elif (rebuilt := rebuild(facts["recipe"])) is not None:
         demonstrations = without_prefix("demonstrations", arrays)
-        problem = problem.with_demonstrations(Demonstrations.from_dict(demonstrations))
+        problem = rebuilt.with_demonstrations(Demonstrations.from_dict(demonstrations))
     else:
+        source = "" if facts["recipe"] is None else f", from {facts['recipe']['name']},"
         raise CodeNeededError(
             f"{path!r} holds a result for problem {facts['name']!r}, which a file cannot carry: "
-            f"{facts['needs']}; build the problem and pass problem=..."
+            f"{facts['needs']}; build the problem{source} and pass problem=..."
         )
     if problem.fingerprint() != facts["fingerprint"]:
         raise InvalidInputError(

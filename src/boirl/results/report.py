@@ -89,7 +89,9 @@ def _difference_lines(found: RewardSet, groups: Sequence[RewardGroup]) -> list[s
         if apart.names is None:
             return []
         place, here, there = apart.names
-        choice = f"{here}, not {there}" if here != there else f"{here}, more or less often"
+        choice = f"{here}, not {there}"
+        if here == there:
+            choice = f"mostly {here} in both, choices {apart.distance:.0%} apart"
         lines.append(f"{number:>4} differs from 1 most at {place}: {choice}")
     return lines
 

@@ -66,9 +66,9 @@ class SearchSettings:
             policies are learned.
         n_rollouts: `M`, the roll-outs that each is compared with.
         rollouts: `"uniform"`: of the uniform policy (or those of `rollout_policies`); `"solved"`:
-            of the policies of rewards evaluated, too; `"auto"`: the latter where the former are
-            saturated, where policies are learned (they are expensive, so reuse them), or where
-            there are eight parameters or more, too many to learn a landscape of.
+            of the policies of rewards evaluated, too; `"auto"`: the latter where policies are
+            learned (they are expensive, so reuse them), and elsewhere where the NLLs and gradients
+            so far are more probable with them than without.
         drop: Names of fixed parameters that the projection takes for 0, in place of their value.
             The authors' code does so with the u-turns of Borlange.
         smoothness: `nu` of the Matern kernel, 1.5 (default) or 2.5.

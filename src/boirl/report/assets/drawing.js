@@ -69,11 +69,11 @@ function drawTable(target, frame, most) {
     row.insertCell().textContent = state;
     const bar = row.insertCell();
     bar.className = "visit";
-    bar.title = `${(100 * visits).toPrecision(3)} % of all steps`;
+    bar.title = `${(100 * visits).toPrecision(3)}% of all steps`;
     const fill = document.createElement("i");
     fill.style.width = `${Math.max(2, 100 * Math.sqrt(visits / most))}%`;
     bar.append(fill);
-    const words = choices.map(([action, chance]) => `${action} ${Math.round(100 * chance)} %`);
+    const words = choices.map(([action, chance]) => `${action}\u00a0${Math.round(100 * chance)}%`);
     row.insertCell().textContent = words.join(", ");
   }
   target.append(table);
@@ -106,7 +106,7 @@ function drawPlane(target, scene, frame, most) {
     if (ends.has(place)) svgNode("path", { d: `M${X(x) - 0.18 * sx},${Y(y) - 0.18 * sx}l${0.36 * sx},${0.36 * sx}m0,${-0.36 * sx}l${-0.36 * sx},${0.36 * sx}`, stroke: "#9aa3ad", "stroke-width": 0.06 * sx }, svg);
     const words = [];
     if (scene.names) words.push(scene.names[place]);
-    if (i !== undefined) words.push(`${(100 * frame.visits[i]).toPrecision(2)} % of all steps${frame.signed ? " more" : ""}`);
+    if (i !== undefined) words.push(`${(100 * frame.visits[i]).toPrecision(2)}% of all steps${frame.signed ? " more" : ""}`);
     if (words.length) svgNode("title", {}, square).textContent = words.join(": ");
   });
   if (scene.lines && frame.at) {

@@ -8,9 +8,12 @@ const CELLS = 55, ERRORS_ONLY = 1, REACH = 16;
 const POINTS = { landscape: ["points", "x", "y"], convergence: ["evaluations", "n", "excess"], predictions: ["predictions", "predicted", "found"] };
 const quantile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.max(0, Math.round(share * (sorted.length - 1))))];
 
-// All paths of these frames fit into the bounds.
+// All paths and marks of these frames fit into the bounds.
 function widen(bounds, frames) {
-  for (const path of frames.filter(Boolean).flatMap((frame) => frame.paths || [])) {
+  const room = 0.05 * (bounds[2] - bounds[0]);
+  const around = ([x, y, radius]) => [x - radius - room, y - radius - room, x + radius + room, y + radius + room];
+  const shown = frames.filter(Boolean);
+  for (const path of shown.flatMap((frame) => [...(frame.paths || []), ...(frame.marks || []).map(around)])) {
     path.forEach((value, i) => {
       bounds[i % 2] = Math.min(bounds[i % 2], value);
       bounds[2 + (i % 2)] = Math.max(bounds[2 + (i % 2)], value);
@@ -144,7 +147,7 @@ class Answer {
     const chosen = data.samples.filter((row) => fields.every(([field, [one, other]]) => row[field] >= Math.min(one, other) && row[field] <= Math.max(one, other)));
     target.replaceChildren();
     const share = Math.round((100 * chosen.length) / data.samples.length);
-    textNode("p", fields.length ? `selected: ${share} % of the posterior` : "all of the posterior", target);
+    textNode("p", fields.length ? `selected: ${share}% of the posterior` : "all of the posterior", target);
     if (!chosen.length) return;
     const table = document.createElement("table");
     table.className = "plain";
@@ -159,7 +162,7 @@ class Answer {
     }
     target.append(table);
     const counts = data.groups.map((group) => [group.number, chosen.filter((row) => row.group === group.number).length]);
-    const words = counts.filter(([, count]) => count).map(([group, count]) => `behaviour ${group}: ${Math.round((100 * count) / chosen.length)} %`);
+    const words = counts.filter(([, count]) => count).map(([group, count]) => `behaviour ${group}: ${Math.round((100 * count) / chosen.length)}%`);
     textNode("p", words.join(", "), target, "note");
   }
 
