@@ -18,7 +18,7 @@ def test_the_example_runs_and_finds_several_rewards(monkeypatch, capsys):
     )
     found = runpy.run_path(str(EXAMPLES / "own_problem.py"))["found"]
     assert found.best[2] > 1.0, "the walker goes to the bakery"
-    assert len(found.within(0.1)) > 1
+    assert len(found.within(found.likelihood_ratio_tolerance(), absolute=True)) > 1
     assert capsys.readouterr().out == f"{found}\n"
 
 
