@@ -19,3 +19,12 @@ def test_wrong_names_are_refused():
         Plan(environments=("mars",))
     with pytest.raises(InvalidInputError, match="there are no seeds"):
         Plan(seeds=())
+    with pytest.raises(InvalidInputError, match="no protocol loose; expected some of paper, exact"):
+        Plan(protocols=("loose",))
+
+
+def test_the_posterior_of_the_first_search_is_drawn():
+    assert [seed for seed in range(3) if Plan().is_drawn(seed)] == [0]
+    assert Plan(seeds=(7, 8)).is_drawn(7)
+    assert not Plan(seeds=(7, 8)).is_drawn(8)
+    assert Plan(quick=True).is_drawn(1000)

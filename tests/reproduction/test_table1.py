@@ -25,6 +25,12 @@ def test_the_full_table_has_as_many_trials_as_announced():
     assert (counts.count("paper"), counts.count("exact")) == (10, 50)
 
 
+def test_one_protocol_alone():
+    plan = Plan(environments=("gridworld",), methods=("random",), protocols=("exact",))
+    cells = table1.cells(plan)
+    assert {cell.key["protocol"] for cell in cells if cell.kind == "trial"} == {"exact"}
+
+
 def test_trials_of_a_search_and_a_baseline(tmp_path, monkeypatch):
     monkeypatch.setenv("BOIRL_CACHE", str(tmp_path / "cache"))
     store = Store(tmp_path / "results")

@@ -85,9 +85,10 @@ def posterior_panel(
     """
     where: Row = {"environment": environment, "method": method}
     where |= {} if of is None else {"of": of}
-    fits = store.select(FITS, **where)
+    drawn = {(row["seed"], row["of"]) for row in store.select(POSTERIORS, **where)}
+    fits = [row for row in store.select(FITS, **where) if (row["seed"], row["of"]) in drawn]
     if not fits:
-        axes.text(0.5, 0.5, "not run yet", ha="center", va="center", transform=axes.transAxes)
+        axes.text(0.5, 0.5, "not run", ha="center", va="center", transform=axes.transAxes)
         axes.set_axis_off()
         return None
     fit = max(fits, key=lambda row: (row["of"], -row["seed"]))

@@ -32,7 +32,7 @@ from boirl.reproduction.methods import (
     search_settings,
 )
 from boirl.reproduction.methods import baselines as baseline_rows
-from boirl.reproduction.plan import QUICK_EVALUATIONS, Item, Plan
+from boirl.reproduction.plan import PROTOCOLS, QUICK_EVALUATIONS, Item, Plan
 from boirl.reproduction.statistics import bootstrap_mean, paired, share_interval
 from boirl.reproduction.store import Cell, Store, Tables
 
@@ -42,7 +42,6 @@ LEARNED = ("maze",)
 PAPER_SEEDS, EXACT_SEEDS, EXACT_SEEDS_LEARNED = range(10), range(50), range(10)
 EXACT_BUDGET = 40
 QUICK_METHODS = ("rho-rbf", "rho-rbf, as published", "random", "maxent")
-PROTOCOLS = ("paper", "exact")
 RULE_OF = {"paper": "sampled", "exact": "exact"}
 NO_RESULT = "-"
 
@@ -54,7 +53,7 @@ def cells(plan: Plan) -> list[Cell]:
         methods = QUICK_METHODS
     wanted = []
     for environment in plan.of(COMPARED):
-        for protocol in PROTOCOLS:
+        for protocol in plan.protocols or PROTOCOLS:
             for seed in _seeds(plan, environment, protocol):
                 demonstrations = _demonstrations(environment, protocol, seed)
                 wanted.append(problem_cell(plan, environment, demonstrations))
