@@ -26,7 +26,10 @@ def test_quick_results_are_called_so(nothing, tmp_path):
     nothing.add(cell, {}, 1.0)
     text = write_page(nothing.folder, tmp_path / "page.md").read_text()
     assert "they show that everything runs, and" in text
-    assert text.count("Not run yet") >= 8
+    assert "Not run: `boirl reproduce table1`." in text
+    for name in ("figure1", "figure2", "figure3", "figure5", "figure7", "figure10", "figure11"):
+        assert f"Not run: `boirl reproduce {name}`." in text
+    assert "not run: `boirl reproduce figure6 --environment fetch`" in text
 
 
 def test_no_results_no_page(tmp_path):

@@ -60,13 +60,22 @@ def test_a_method_that_does_not_apply_says_so(tmp_path, monkeypatch):
     store = Store(tmp_path)
     cell = table1.trial_cell(Plan(quick=True), "gridworld", "exact", "maxent", 3, 0)
     store.add(cell, cell.run(), 0.0)
-    assert "| `maxent` | - | - | does not apply | - | - |" in table1.describe(store)
+    assert "| `maxent` | - | not run | does not apply | - | - |" in table1.describe(store)
 
 
 def test_the_line_of_a_method(results):
     text = table1.describe(results)
     line = next(line for line in text.splitlines() if line.startswith("| `rho-rbf` |"))
     assert "70%, 16 ± 15.6" in line
-    assert "100% (51% to 100%), 2.5 ± 1.1" in line
+    assert "100% (51% to 100%), 2.5 ± 1.1; 4" in line
     assert "4 : 0 (0.12)" in line
-    assert "Not run yet." in text
+    assert "| `airl` | 70%, 70.4 ± 23.1 | not run | not run | - | - |" in text
+
+
+def test_gaps_name_the_commands_that_fill_them(results, nothing):
+    text = table1.describe(results)
+    gap = next(line for line in text.splitlines() if "gridworld --protocol exact" in line)
+    assert "--method rho-rbf --method rbf" in gap  # 4 trials of 50, and none.
+    empty = table1.describe(nothing)
+    assert "- `boirl reproduce table1 --environment maze --protocol paper`" in empty
+    assert "- `boirl reproduce table1 --environment 'borlange wide' --protocol exact`" in empty

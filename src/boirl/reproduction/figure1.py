@@ -11,11 +11,12 @@ from boirl.reproduction.environments import ENVIRONMENTS
 from boirl.reproduction.facts import problem_cell
 from boirl.reproduction.landscapes import landscape_cell, landscape_rows
 from boirl.reproduction.panels import EXCESS, draw_nll, missing, scale_of
-from boirl.reproduction.plan import Item, Plan
+from boirl.reproduction.plan import Item, Plan, not_run
 from boirl.reproduction.projected import (
     ENVIRONMENT,
     TABLE,
     distances,
+    is_invariant,
     mark_theta,
     projection_cell,
     projection_panel,
@@ -81,26 +82,34 @@ def grid_panel(axes: Axes) -> None:
 def describe(store: Store) -> str:
     """Which pairs meet in which space."""
     lines = [
-        "| space | a to b (policy invariant) | c to d (NLLs differ by less than the tolerance) |",
-        "| --- | --- | --- |",
+        "| space | a to b (policy invariant) | c to d (of the same NLL) | two rewards at random |",
+        "| --- | --- | --- | --- |",
     ]
+    verdicts = []
     for projection in ("rho", "log-rho"):
         found = distances(store, projection, DEMONSTRATIONS, TRANSLATIONS[1])
         if found is None:
-            return "Not run yet."
-        lines.append(f"| {projection} | {found['a to b']:.2g} | {found['c to d']:.2g} |")
+            return not_run("figure1")
+        shown = " | ".join(f"{found[one]:.2g}" for one in ("a to b", "c to d", "at random"))
+        lines.append(f"| {projection} | {shown} |")
+        same = "one point" if is_invariant(found) else "different points"
+        near = "nearer to each other" if found["c to d"] < found["at random"] else "no nearer"
+        verdicts.append(
+            f"In {projection}-space a and b are {same}, and c and d are {near} than two rewards at "
+            "random."
+        )
     return "\n".join(
         [
             "Distances in the two components, in standard deviations of rewards all over the box.",
             "",
             *lines,
             "",
-            "Agrees: a translation changes neither the NLL nor the point that a reward falls on. "
-            "(c) is (b): every state pays the translation. Rewards c and d are the two that are "
-            "farthest apart in the box among good ones of the same NLL, the hardest case; the "
-            "paper does not give its own. They explain the demonstrations equally well by other "
-            "behaviour, and the distances say how far that keeps them apart: rewards that fall "
-            "close together have similar NLLs, the converse need not hold.",
+            *verdicts,
+            "(c) is (b), the landscape at another translation. Rewards c and d are the two that "
+            "are farthest apart in the box among good ones whose NLLs differ by less than the "
+            "tolerance, the hardest case; the paper does not give its own. They explain the "
+            "demonstrations equally well by other behaviour: rewards that are projected close "
+            "together have similar NLLs, the converse need not hold.",
         ]
     )
 

@@ -8,11 +8,12 @@ from boirl.reproduction.environments import ENVIRONMENTS
 from boirl.reproduction.facts import problem_cell
 from boirl.reproduction.landscapes import landscape_cell, landscape_rows
 from boirl.reproduction.panels import EXCESS, draw_nll, missing, scale_of
-from boirl.reproduction.plan import Item, Plan
+from boirl.reproduction.plan import Item, Plan, not_run
 from boirl.reproduction.projected import (
     ENVIRONMENT,
     TABLE,
     distances,
+    is_invariant,
     mark_theta,
     projection_cell,
     projection_panel,
@@ -64,13 +65,12 @@ def describe(store: Store) -> str:
         distances(store, one, DEMONSTRATIONS, TRANSLATIONS[1]) for one in ("rho", "log-rho")
     )
     if plain is None or logarithm is None:
-        return "Not run yet."
+        return not_run("figure3")
+    verdict = "Agrees" if is_invariant(plain) and is_invariant(logarithm) else "Does not agree"
     return (
-        "Agrees: rewards that differ by their translation alone have the same NLL (they differ by "
-        f"{plain['nll a to b']:.1g}) and are {plain['a to b']:.1g} standard deviations apart in "
-        f"rho-space, {logarithm['a to b']:.1g} in log-rho-space. What the picture adds: rho "
-        "squeezes most rewards of the box into a corner, where their NLLs range over the whole "
-        "scale; the logarithm spreads them."
+        f"{verdict}: the NLLs of two rewards that differ by their translation alone differ by "
+        f"{plain['nll a to b']:.1g}, and they are {plain['a to b']:.1g} standard deviations apart "
+        f"in rho-space, {logarithm['a to b']:.1g} in log-rho-space."
     )
 
 

@@ -22,7 +22,7 @@ from boirl.reproduction.panels import (
     posterior_panel,
     scale_of,
 )
-from boirl.reproduction.plan import Item, Plan
+from boirl.reproduction.plan import Item, Plan, not_run
 from boirl.reproduction.searches import FITS, search_cell
 from boirl.reproduction.store import Cell, Store
 
@@ -85,7 +85,7 @@ def draw(store: Store) -> Figure:
 
 def _density_panel(axes: Axes, rows: list[Any], highest: float, fit: Any) -> Any:
     if not rows:
-        axes.text(0.5, 0.5, "not computed", ha="center", va="center", transform=axes.transAxes)
+        axes.text(0.5, 0.5, "not run", ha="center", va="center", transform=axes.transAxes)
         axes.set_axis_off()
         return None
     x, y, table = as_grid(rows, "density")
@@ -96,18 +96,16 @@ def _density_panel(axes: Axes, rows: list[Any], highest: float, fit: Any) -> Any
 
 def describe(store: Store) -> str:
     """Total variation of each set of samples from the exact posterior, on Gridworld."""
-    parts = []
-    for method in SAMPLED:
-        found = variation(store, "gridworld", method)
-        if found is not None:
-            parts.append(f"{TITLES[method]}: {found:.2f}")
-    measured = "; ".join(parts) if parts else "not computed yet"
+    measured = {method: variation(store, "gridworld", method) for method in SAMPLED}
+    found = {method: value for method, value in measured.items() if value is not None}
+    if not found:
+        return not_run("figure5")
+    farthest = max(found, key=found.__getitem__)
+    shown = "; ".join(f"{TITLES[method]}: {value:.2f}" for method, value in found.items())
     return (
         "Total variation from the exact posterior on Gridworld, over cells of the first two "
-        f"parameters, one seed: {measured}. The exact posterior has several separate regions, as "
-        "the paper says of the Gaussian process. That Bayesian IRL stays near the truth is so of "
-        "one policy walk, which ends where it ends; chains that learn from each other find all "
-        "regions. `boirl experiment birl-posterior` measures this over ten seeds."
+        f"parameters, one seed: {shown}. Farthest from it: {TITLES[farthest]}. "
+        "`boirl experiment birl-posterior` measures this over ten seeds."
     )
 
 

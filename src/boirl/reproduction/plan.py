@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -74,6 +75,24 @@ class Plan:
         """Those of some environments that are asked for."""
         wanted = self.environments
         return tuple(one for one in environments if wanted is None or one in wanted)
+
+
+def command(
+    name: str,
+    environment: str | None = None,
+    protocol: str | None = None,
+    methods: Sequence[str] = (),
+) -> str:
+    """The command that computes a table or figure, or some of its cells, in Markdown."""
+    options = [("--environment", environment), ("--protocol", protocol)]
+    options += [("--method", method) for method in methods]
+    given = [f"{option} {shlex.quote(value)}" for option, value in options if value is not None]
+    return f"`{' '.join(['boirl reproduce', name, *given])}`"
+
+
+def not_run(name: str, environment: str | None = None) -> str:
+    """What stands in place of results that are not there."""
+    return f"Not run: {command(name, environment)}."
 
 
 @dataclass(frozen=True)

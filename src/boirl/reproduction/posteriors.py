@@ -13,7 +13,7 @@ from boirl.reproduction.environments import ENVIRONMENTS
 from boirl.reproduction.facts import problem_cell
 from boirl.reproduction.landscapes import landscape_cell
 from boirl.reproduction.panels import EXCESS, legend_below, missing, posterior_panel, scale_of
-from boirl.reproduction.plan import Plan
+from boirl.reproduction.plan import Plan, command
 from boirl.reproduction.searches import FITS, search_cell
 from boirl.reproduction.store import Cell, Store
 
@@ -71,19 +71,21 @@ def draw_posteriors(store: Store, environments: Sequence[str], lines: Sequence[L
     return figure
 
 
-def describe_searches(store: Store, environments: Sequence[str], methods: Sequence[str]) -> str:
-    """Best NLLs and errors of the searches drawn, as a table."""
+def describe_searches(
+    store: Store, name: str, environments: Sequence[str], methods: Sequence[str]
+) -> str:
+    """Best NLLs and errors of the searches that the figure `name` draws, as a table."""
     lines = [
         "| environment | kernel | searches | evaluations | best NLL | above the truth's | RMSE |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
-    absent = []
     for environment in environments:
         title = ENVIRONMENTS[environment].title
         for method in methods:
             rows = store.select(FITS, environment=environment, method=method)
             if not rows:
-                absent.append(f"{title} with `{method}`")
+                gap = f"not run: {command(name, environment)}"
+                lines.append(f"| {title} | `{method}` | {gap} | - | - | - | - |")
                 continue
             longest = max(row["of"] for row in rows)
             rows = [row for row in rows if row["of"] == longest]
@@ -96,5 +98,4 @@ def describe_searches(store: Store, environments: Sequence[str], methods: Sequen
                 rmse = f"{np.mean([row['rmse'] for row in rows]):.2f}"
             counts = f"{len(rows)} | {longest}"
             lines.append(f"| {title} | `{method}` | {counts} | {best:.3f} | {above} | {rmse} |")
-    text = "\n".join(lines) if len(lines) > 2 else ""
-    return text + (f"\n\nNot run yet: {', '.join(absent)}." if absent else "")
+    return "\n".join(lines)

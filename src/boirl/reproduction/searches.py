@@ -52,7 +52,12 @@ def search_cell(
         "hard_nll": own.hard_nll,
         **search_settings(environment, method),
     }
-    return Cell("search", key, settings, partial(_search, **key, points=settings["grid"], quick=plan.quick, data=plan.data))
+    return Cell(
+        "search",
+        key,
+        settings,
+        partial(_search, **key, points=settings["grid"], quick=plan.quick, data=plan.data),
+    )
 
 
 def _search(

@@ -57,8 +57,8 @@ class Cell:
 class Store:
     """A folder with one file per table, CSV compressed by gzip.
 
-    A row has the key of its cell and the values; the table `cells` has settings, versions and seconds of
-    every cell.
+    A row has the key of its cell and the values; the table `cells` has settings, versions and
+    seconds of every cell.
     """
 
     def __init__(self, folder: Path) -> None:

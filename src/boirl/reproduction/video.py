@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from boirl.files import cannot_write, make_folder
 from boirl.reproduction.figure7 import ENVIRONMENT, KERNEL, best_rewards, threshold_panel
 from boirl.reproduction.panels import COLOURS, best_curves, missing
-from boirl.reproduction.plan import Item, Plan
+from boirl.reproduction.plan import Item, Plan, not_run
 from boirl.reproduction.searches import search_cell
 from boirl.reproduction.store import Cell, Store
 
@@ -51,7 +51,7 @@ def save_film(store: Store, path: Path) -> Path:
 
 
 def describe(store: Store) -> str:
-    return "Not run yet." if not best_rewards(store) else "One frame per evaluation."
+    return not_run("video") if not best_rewards(store) else "One frame per evaluation."
 
 
 ITEM = Item(
