@@ -58,11 +58,17 @@ QUICK_WARNING = """\
 
 
 def write_page(folder: Path, page: Path) -> Path:
-    """Write the page of the results in a folder.
+    """Write the page of the results in a folder, see `page_text`."""
+    write_bytes(page, page_text(folder, page).encode())
+    return page
+
+
+def page_text(folder: Path, page: Path) -> str:
+    """The page of the results in a folder, in Markdown.
 
     Args:
         folder: With result files, and figures drawn.
-        page: The Markdown file to write; its links to figures are relative.
+        page: The file that it is for; links to figures are relative to it.
 
     Raises:
         InvalidInputError: The folder holds no results.
@@ -73,7 +79,11 @@ def write_page(folder: Path, page: Path) -> Path:
             f"there are no results in {str(folder)!r} to write a page of; run boirl reproduce first"
         )
     source = Path(os.path.relpath(folder, page.parent)).as_posix()
-    parts = [INTRODUCTION, f"This page is of the result files in `{source}`.\n", _provenance(store)]
+    origin = (
+        f"This page is of the result files in `{source}`. To add what is not run, give the commands "
+        "below that folder with `--out`, then `boirl reproduce page` with the same `--out`.\n"
+    )
+    parts = [INTRODUCTION, origin, _provenance(store)]
     if _some_quick(store):
         parts.append(QUICK_WARNING)
     agreement = describe_agreement(store) or not_run("table1")
@@ -87,8 +97,7 @@ def write_page(folder: Path, page: Path) -> Path:
             lines += [f"![{title}]({path})", ""]
         lines += [item.describe(store), "", f"`boirl reproduce {name}`", ""]
         parts.append("\n".join(lines))
-    write_bytes(page, "\n".join(parts).encode())
-    return page
+    return "\n".join(parts)
 
 
 def _findings(store: Store) -> str:
