@@ -80,8 +80,8 @@ def page_text(folder: Path, page: Path) -> str:
         )
     source = Path(os.path.relpath(folder, page.parent)).as_posix()
     origin = (
-        f"This page is of the result files in `{source}`. To add what is not run, give the commands "
-        "below that folder with `--out`, then `boirl reproduce page` with the same `--out`.\n"
+        f"This page is of the result files in `{source}`. To add what is not run, give "
+        "the commands below that folder with `--out`, then `boirl reproduce page` likewise.\n"
     )
     parts = [INTRODUCTION, origin, _provenance(store)]
     if _some_quick(store):
