@@ -10,7 +10,7 @@ from boirl.domains.gridworld.environment import COINS, SIDE
 from boirl.reproduction.environments import ENVIRONMENTS
 from boirl.reproduction.facts import problem_cell
 from boirl.reproduction.landscapes import landscape_cell, landscape_rows
-from boirl.reproduction.panels import EXCESS, draw_nll, missing, scale_of
+from boirl.reproduction.panels import EXCESS, draw_nll, legend_below, missing, scale_of
 from boirl.reproduction.plan import Item, Plan, not_run
 from boirl.reproduction.projected import (
     ENVIRONMENT,
@@ -20,6 +20,7 @@ from boirl.reproduction.projected import (
     mark_theta,
     projection_cell,
     projection_panel,
+    theta_handles,
 )
 from boirl.reproduction.store import Cell, Store
 
@@ -42,7 +43,7 @@ def cells(plan: Plan) -> list[Cell]:
 def draw(store: Store) -> Figure:
     """(a) the grid, (b) and (c) the NLL at two translations, (d) rho, and its logarithm."""
     scale = scale_of(store, ENVIRONMENT)
-    figure = Figure(figsize=(19.0, 4.0), layout="constrained")
+    figure = Figure(figsize=(19.0, 4.5), layout="constrained")
     panels = figure.subplots(1, 5)
     grid_panel(panels[0])
     for axes, held, mark in zip(panels[1:3], TRANSLATIONS, "ab", strict=True):
@@ -59,10 +60,10 @@ def draw(store: Store) -> Figure:
                     mark_theta(axes, other, row["theta0"], row["theta1"])
     for axes, projection in zip(panels[3:], ("rho", "log-rho"), strict=True):
         projection_panel(axes, store, projection, DEMONSTRATIONS, TRANSLATIONS[1], scale)
-    panels[4].legend(fontsize=8)
     for axes, letter in zip(panels, "abcde", strict=True):
         axes.set_title(f"({letter}) {axes.get_title()}")
     figure.colorbar(image, ax=panels, label=EXCESS, fraction=0.02)
+    legend_below(figure, theta_handles(), 7)
     return figure
 
 

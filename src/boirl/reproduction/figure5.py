@@ -75,7 +75,8 @@ def draw(store: Store) -> Figure:
         for axes, (method, rows) in zip(row, densities.items(), strict=False):
             image = _density_panel(axes, rows, highest, fit)
             axes.set_title(TITLES[method])
-        figure.colorbar(image, ax=row[-2], label="density, uniform = 1", extend="max")
+        if image is not None:
+            figure.colorbar(image, ax=row[-2], label="density, uniform = 1", extend="max")
         mean: Any = posterior_panel(row[-1], store, environment, KERNEL, scale)
         row[-1].set_title(f"BO-IRL: posterior mean of the NLL, {ENVIRONMENTS[environment].title}")
         figure.colorbar(mean, ax=row[-1], label=EXCESS)

@@ -19,6 +19,8 @@ from boirl.reproduction.store import Cell, Store
 
 TESTED = ("gridworld", "borlange wide", "maze", "fetch")
 SEEDS = (0,)
+NARROWEST = 8.0
+"""Inches that the legend needs."""
 
 
 class Line(NamedTuple):
@@ -57,7 +59,7 @@ def draw_posteriors(store: Store, environments: Sequence[str], lines: Sequence[L
     if not shown:
         raise missing(", ".join(environments))
     size = (4.6 * len(shown) + 0.4, 3.9 * len(lines) + 0.7)
-    figure = Figure(figsize=(max(size[0], 7.5), size[1]), layout="constrained")
+    figure = Figure(figsize=(max(size[0], NARROWEST), size[1]), layout="constrained")
     panels = figure.subplots(len(lines), len(shown), squeeze=False)
     for number, environment in enumerate(shown):
         scale = scale_of(store, environment)
@@ -67,7 +69,8 @@ def draw_posteriors(store: Store, environments: Sequence[str], lines: Sequence[L
             if image is not None:
                 label = EXCESS if line.value == "mean" else "standard deviation (nats)"
                 figure.colorbar(image, ax=axes, label=label)
-    legend_below(figure, mark_handles("the truth, or the best where it is learned"), 3)
+    handles = mark_handles("the truth, or the best where it is learned")
+    legend_below(figure, handles, 2 if len(shown) == 1 else 3)
     return figure
 
 

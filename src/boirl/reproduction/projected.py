@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from scipy.spatial.distance import pdist
 
 from boirl.drawing.latent import principal_components
@@ -32,6 +33,8 @@ ROUNDING = 1e-6
 
 MARKS = {"a": ("*", 16.0), "b": ("P", 9.0), "c": ("D", 8.0), "d": ("s", 8.0)}
 """Marker and size of the four thetas: a and b are policy invariant, c and d similar."""
+
+WHITE = "bd"
 
 
 def projection_cell(plan: Plan, projection: str, demonstrations: int, shift: float) -> Cell:
@@ -134,18 +137,23 @@ def projection_panel(
 
 def mark_theta(axes: Axes, mark: str, x: float, y: float) -> None:
     """One of the four thetas; b is drawn smaller, so that it shows inside a where they meet."""
+    axes.plot(x, y, zorder=10 + (mark in WHITE), **_style(mark))
+
+
+def theta_handles() -> list[Line2D]:
+    """What stands in a legend for the four thetas."""
+    return [Line2D([], [], label=f"theta {mark}", **_style(mark)) for mark in MARKS]
+
+
+def _style(mark: str) -> dict[str, Any]:
     marker, size = MARKS[mark]
-    axes.plot(
-        x,
-        y,
-        marker,
-        color="white" if mark in "bd" else "#d55e00",
-        markersize=size,
-        markeredgecolor="black",
-        label=f"theta {mark}",
-        zorder=10 + (mark in "bd"),
-        linestyle="none",
-    )
+    return {
+        "marker": marker,
+        "color": "white" if mark in WHITE else "#d55e00",
+        "markersize": size,
+        "markeredgecolor": "black",
+        "linestyle": "none",
+    }
 
 
 def distances(store: Store, projection: str, k: int, shift: float) -> dict[str, float] | None:
