@@ -71,6 +71,8 @@ def draw(store: Store) -> Figure:
     axes = figure.subplots()
     draw_curves(axes, there)
     axes.set(yscale="log", ylabel="NLL per trip", title="Borlange: 54 recorded trips")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter("{x:g}")
     axes.legend(fontsize=9, title="median (runs)")
     return figure
 

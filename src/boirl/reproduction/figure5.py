@@ -78,7 +78,8 @@ def draw(store: Store) -> Figure:
         if image is not None:
             figure.colorbar(image, ax=row[-2], label="density, uniform = 1", extend="max")
         mean: Any = posterior_panel(row[-1], store, environment, KERNEL, scale)
-        row[-1].set_title(f"BO-IRL: posterior mean of the NLL, {ENVIRONMENTS[environment].title}")
+        row[-1].set_title("BO-IRL, posterior mean of the NLL")
+        row[0].set_title(f"{ENVIRONMENTS[environment].title}: {TITLES[EXACT]}")
         figure.colorbar(mean, ax=row[-1], label=EXCESS)
     legend_below(figure, mark_handles("the truth"), 6)
     return figure
@@ -86,7 +87,7 @@ def draw(store: Store) -> Figure:
 
 def _density_panel(axes: Axes, rows: list[Any], highest: float, fit: Any) -> Any:
     if not rows:
-        axes.text(0.5, 0.5, "not run", ha="center", va="center", transform=axes.transAxes)
+        axes.text(0.5, 0.5, "not computed", ha="center", va="center", transform=axes.transAxes)
         axes.set_axis_off()
         return None
     x, y, table = as_grid(rows, "density")

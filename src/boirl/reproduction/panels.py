@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from boirl.drawing.marks import TRUTH, mark_nlls
 from boirl.drawing.scales import NllScale, border_handles, draw_excess
@@ -156,6 +157,7 @@ def draw_curves(
         label = f"{name} ({len(table)})"
         axes.step(steps, middle, dash, where="post", color=colour, linewidth=2.0, label=label)
     axes.set_xlabel("evaluation (0 is the initial point)")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(alpha=0.3)
 
 
