@@ -16,13 +16,15 @@ def test_claims_without_results_are_left_out(nothing):
     assert kept == [findings.simulated_trips, findings.other_differences]
 
 
-def test_methods_with_fewer_trials_are_not_ranked(results, nothing):
-    assert "number 1 of the 2 methods" in findings.order_of_methods(results)
+def test_methods_are_ranked_on_the_trials_that_they_share(nothing):
     for seed in (0, 1):
         add_trial(nothing, "gridworld", "exact", "random", seed, 20)
         add_trial(nothing, "gridworld", "exact", "rho-rbf", seed, 1)
-    assert "number 1 of the 2 methods" in findings.order_of_methods(nothing)
-    add_trial(nothing, "gridworld", "exact", "rho-rbf", 2, 1)
+    add_trial(nothing, "gridworld", "exact", "rho-rbf", 2, None)
+    text = findings.order_of_methods(nothing)
+    assert "in 67% of 3 trials after 1.0 evaluations" in text
+    assert "In the 2 trials that 2 methods have in common it is number 1" in text
+    add_trial(nothing, "gridworld", "exact", "rbf", 7, 1)
     assert findings.order_of_methods(nothing) is None
 
 

@@ -28,7 +28,7 @@ ENVIRONMENT = "gridworld"
 EVALUATIONS = 30
 SEEDS = range(5)
 KERNELS = ("rbf", "matern", "rho-rbf")
-FEWEST = 2
+FEWEST = 5
 """Searches of either kernel without which their intervals are not compared."""
 
 METHODS = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from boirl.reproduction.facts import fact_of
 from boirl.reproduction.methods import AS_PUBLISHED, WITH_LOG_RHO
 from boirl.reproduction.searches import FITS
 from boirl.reproduction.store import Store, column
-from boirl.reproduction.table1 import COMPARED, lines
+from boirl.reproduction.table1 import COMPARED, lines, summarise
+from boirl.reproduction.table1 import TABLE as TRIALS
 
 Finding = Callable[[Store], str | None]
 """A paragraph, or None where its results are not there."""
@@ -28,22 +29,29 @@ def order_of_methods(store: Store) -> str | None:
             for method, by in lines(store, environment).items()
             if "exact" in by and not by["exact"]["refused"]
         }
-        # Methods with other trials are not ranked beside those that have the most.
-        most = max((line["trials"] for line in found.values()), default=0)
-        found = {method: line for method, line in found.items() if line["trials"] == most}
-        if len(found) < 2 or "rho-rbf" not in found:
+        shared = _shared_seeds(store, environment, found)
+        if len(found) < 2 or "rho-rbf" not in found or not shared:
             continue
         ours = found["rho-rbf"]
+        order = {
+            method: summarise([row for row in rows if row["seed"] in shared], "exact")
+            for method in found
+            if (rows := _exact_trials(store, environment, method))
+        }
         ranked = sorted(
-            found,
-            key=lambda one: (-found[one]["reached"], found[one]["after_mean"] or np.inf),
+            order,
+            key=lambda one: (
+                -order[one]["reached"],
+                np.inf if order[one]["after_mean"] is None else order[one]["after_mean"],
+            ),
         )
         after = "" if ours["after_mean"] is None else f" after {ours['after_mean']:.1f}"
         sentences.append(
             f"{ENVIRONMENTS[environment].title}: `rho-rbf` reaches the expert in "
-            f"{ours['reached']:.0%} of {ours['trials']} trials{after} evaluations and is number "
-            f"{ranked.index('rho-rbf') + 1} of the {len(ranked)} methods with as many trials "
-            f"(highest success rate first, then fewest evaluations); first is `{ranked[0]}`."
+            f"{ours['reached']:.0%} of {ours['trials']} trials{after} evaluations. In the "
+            f"{len(shared)} trials that {len(ranked)} methods have in common it is number "
+            f"{ranked.index('rho-rbf') + 1} (highest success rate first, then fewest "
+            f"evaluations); first is `{ranked[0]}`."
         )
     if not sentences:
         return None
@@ -183,6 +191,19 @@ FINDINGS: Sequence[Finding] = (
     simulated_trips,
     other_differences,
 )
+
+
+def _exact_trials(store: Store, environment: str, method: str) -> list[Row]:
+    return store.select(TRIALS, environment=environment, protocol="exact", method=method)
+
+
+def _shared_seeds(store: Store, environment: str, methods: Iterable[str]) -> set[int]:
+    """Seeds of which all these methods have a trial."""
+    seeds = [
+        {int(row["seed"]) for row in _exact_trials(store, environment, method)}
+        for method in methods
+    ]
+    return set.intersection(*seeds) if seeds else set()
 
 
 def _exact(store: Store, environment: str) -> list[Row]:
