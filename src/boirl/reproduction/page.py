@@ -118,7 +118,7 @@ def _provenance(store: Store) -> str:
         name: sorted({str(row[name]) for row in cells if row.get(name)})
         for name in ("python", *PACKAGES)
     }
-    versions = ", ".join(f"{name} {' and '.join(found)}" for name, found in used.items())
+    versions = ", ".join(f"{name}=={' and '.join(found)}" for name, found in used.items())
     seeds = sorted({row["seed"] for row in store.table(TRIALS)})
     shown = sorted(
         {
