@@ -56,7 +56,7 @@ def cells(plan: Plan) -> list[Cell]:
 
 def draw(store: Store) -> Figure:
     """By environment: the exact posterior, samples by each method, and the posterior NLL."""
-    shown = [one for one in SHOWN if store.select(FITS, environment=one, method=KERNEL)]
+    shown = [one for one in SHOWN if _is_run(store, one)]
     if not shown:
         raise missing("searches and samples")
     columns = (EXACT, *SAMPLED, "nll")
@@ -85,6 +85,12 @@ def draw(store: Store) -> Figure:
     return figure
 
 
+def _is_run(store: Store, environment: str) -> bool:
+    """Whether there are samples and a search."""
+    found = store.select(FITS, environment=environment, method=KERNEL)
+    return bool(found and store.select(TABLE, environment=environment))
+
+
 def _density_panel(axes: Axes, rows: list[Any], highest: float, fit: Any) -> Any:
     if not rows:
         axes.text(0.5, 0.5, "not computed", ha="center", va="center", transform=axes.transAxes)
@@ -104,11 +110,13 @@ def describe(store: Store) -> str:
         return not_run("figure5")
     farthest = max(found, key=found.__getitem__)
     shown = "; ".join(f"{TITLES[method]}: {value:.2f}" for method, value in found.items())
-    return (
+    gaps = [not_run("figure5", one) for one in SHOWN if not _is_run(store, one)]
+    text = (
         "Total variation from the exact posterior on Gridworld, over cells of the first two "
         f"parameters, one seed: {shown}. Farthest from it: {TITLES[farthest]}. "
         "`boirl experiment birl-posterior` measures this over ten seeds."
     )
+    return "\n\n".join([text, *gaps])
 
 
 ITEM = Item(
