@@ -20,6 +20,7 @@ def test_policy_invariant_rewards_fall_on_one_point(nothing, projection):
     cell = projection_cell(Plan(quick=True), projection, 5, 2.0)
     nothing.add(cell, cell.run(), 0.0)
     found = distances(nothing, projection, 5, 2.0)
+    assert found is not None
     assert is_invariant(found)
     assert not is_invariant({**found, "a to b": 0.1})
     assert not is_invariant({**found, "nll a to b": 0.1})

@@ -58,7 +58,7 @@ def compare_iterations(line: Row, paper: Published) -> Difference | None:
 
 def compared_rows(store: Store) -> list[Sequence[str]]:
     """One row per number of the paper that a store holds trials of, by the paper's protocol."""
-    rows = []
+    rows: list[Sequence[str]] = []
     for environment in COMPARED:
         for method, by in lines(store, environment).items():
             paper, line = published(environment, method), by.get("paper")
