@@ -33,8 +33,9 @@ def order_of_methods(store: Store) -> str | None:
         if len(found) < 2 or "rho-rbf" not in found or not shared:
             continue
         ours = found["rho-rbf"]
+        # By policies: an iteration of some methods solves for several.
         order = {
-            method: summarise([row for row in rows if row["seed"] in shared], "exact")
+            method: summarise([row for row in rows if row["seed"] in shared], "exact_policies")
             for method in found
             if (rows := _exact_trials(store, environment, method))
         }
@@ -51,7 +52,7 @@ def order_of_methods(store: Store) -> str | None:
             f"{ours['reached']:.0%} of {ours['trials']} trials{after} evaluations. In the "
             f"{len(shared)} trials that {len(ranked)} methods have in common it is number "
             f"{ranked.index('rho-rbf') + 1} (highest success rate first, then fewest "
-            f"evaluations); first is `{ranked[0]}`."
+            f"policies solved for); first is `{ranked[0]}`."
         )
     if not sentences:
         return None
