@@ -33,7 +33,7 @@ help:
 	@echo "make learning     the searches in the maze and with the robot arm, into results/ (two hours)"
 	@echo "make set          how much of the set of rewards searches know, into results/ (two hours)"
 	@echo "make rivals       all other methods beside the search, into results/ (some hours)"
-	@echo "make reproduction every table and figure of the paper, into reproduction/ (many hours; resumable)"
+	@echo "make reproduction what docs/reproduction.md lacks of the paper (many hours; resumable)"
 	@echo "make roads        the comparison and the real trips of Borlange, into results/ (half an hour)"
 	@echo "make cases        bus engines and mice, into results/ (fifteen minutes)"
 	@echo ""
@@ -132,8 +132,8 @@ rivals: $(COMPLETE)
 	$(BIN)/boirl experiment birl-posterior --out results/birl-posterior
 
 reproduction: $(COMPLETE)
-	$(BIN)/boirl reproduce all --workers 2 $(if $(DATA),--data $(DATA))
-	$(BIN)/boirl reproduce page --page reproduction/README.md
+	$(BIN)/boirl reproduce all --workers 2 --out docs/results/reproduction $(if $(DATA),--data $(DATA))
+	$(BIN)/boirl reproduce page --out docs/results/reproduction
 
 bench-learning: $(COMPLETE)
 	$(BIN)/python benchmarks/maze_speed.py --out results/bench

@@ -65,7 +65,7 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
         raise cannot_write(target, error) from error
 
 
-def save_figure(figure: Figure, path: Path) -> Path:
+def save_figure(figure: Figure, path: Path, dpi: int = 130) -> Path:
     """Write a picture and return its path."""
     known = figure.canvas.get_supported_filetypes()
     if path.suffix.lstrip(".") not in known:
@@ -75,7 +75,7 @@ def save_figure(figure: Figure, path: Path) -> Path:
         )
     make_folder(path.parent)
     try:
-        figure.savefig(path, dpi=130)
+        figure.savefig(path, dpi=dpi)
     except OSError as error:
         raise cannot_write(path, error) from error
     return path

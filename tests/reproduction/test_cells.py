@@ -46,6 +46,6 @@ def test_several_processes_make_the_same_files(tmp_path):
     cells = [make(seed) for seed in range(4)]
     run_cells(Store(tmp_path / "one"), cells)
     run_cells(Store(tmp_path / "two"), cells, 2, lambda done, total: counts.append((done, total)))
-    one, two = ((tmp_path / name / "rows.csv").read_bytes() for name in ("one", "two"))
+    one, two = ((tmp_path / name / "rows.csv.gz").read_bytes() for name in ("one", "two"))
     assert one == two
     assert counts == [(done, 4) for done in range(5)]

@@ -2,6 +2,7 @@
 
 from boirl.reproduction import findings
 from boirl.reproduction.findings import FINDINGS
+from tests.reproduction.conftest import add_trial
 
 
 def test_every_claim_names_its_command(results):
@@ -15,8 +16,21 @@ def test_claims_without_results_are_left_out(nothing):
     assert kept == [findings.simulated_trips, findings.other_differences]
 
 
+def test_methods_are_ranked_on_the_trials_that_they_share(nothing):
+    for seed in (0, 1):
+        add_trial(nothing, "gridworld", "exact", "random", seed, 20)
+        add_trial(nothing, "gridworld", "exact", "rho-rbf", seed, 1)
+    add_trial(nothing, "gridworld", "exact", "rho-rbf", 2, None)
+    text = findings.order_of_methods(nothing)
+    assert "in 67% of 3 trials after 1.0 evaluations" in text
+    assert "In the 2 trials that 2 methods have in common it is number 1" in text
+    add_trial(nothing, "gridworld", "exact", "rbf", 7, 1)
+    assert findings.order_of_methods(nothing) is None
+
+
 def test_numbers_come_from_the_files(results):
     assert "`rho-rbf` reaches the expert in 100% of 4 trials" in findings.order_of_methods(results)
     assert "97% of the box" in findings.saturation(results)
-    assert "Of 2 sets of demonstrations, 2 have" in findings.unreachable_thresholds(results)
+    assert "2 of 2 sets of demonstrations have" in findings.unreachable_thresholds(results)
+    assert "Borlange, box of the text 4%, about 25" in findings.flat_box(results)
     assert "For 1 of 2 sets" in findings.chosen_demonstrations(results)

@@ -43,7 +43,7 @@ def test_a_search_that_was_not_run_leaves_its_panel_empty(results):
     scale = scale_of(results, "gridworld")
     axes = Figure().subplots()
     assert posterior_panel(axes, results, "gridworld", "luck", scale) is None
-    assert axes.texts[0].get_text() == "not run yet"
+    assert axes.texts[0].get_text() == "not run"
     assert posterior_panel(Figure().subplots(), results, "gridworld", "rbf", scale) is not None
 
 

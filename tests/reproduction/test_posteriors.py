@@ -29,6 +29,7 @@ def test_cells_and_words():
 
 
 def test_what_was_not_run_is_said(results):
-    text = describe_searches(results, ("gridworld", "borlange narrow"), ["rbf"])
+    text = describe_searches(results, "figure8", ("gridworld", "borlange narrow"), ["rbf"])
     assert "| Gridworld | `rbf` | 2 | 6 |" in text
-    assert "Not run yet: Borlange, box of the code with `rbf`." in text
+    command = "`boirl reproduce figure8 --environment 'borlange narrow'`"
+    assert f"| Borlange, box of the code | `rbf` | not run: {command} |" in text

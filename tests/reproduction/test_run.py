@@ -16,14 +16,14 @@ def test_names():
 
 
 def test_drawing_again_computes_nothing_and_leaves_files_alone(results):
-    before = {path: path.read_bytes() for path in results.folder.glob("*.csv")}
+    before = {path: path.read_bytes() for path in results.folder.glob("*.csv.gz")}
     (path,) = redraw(chosen_items("figure3"), results.folder)
     assert path == results.folder / "figures" / "figure3.png"
-    assert {path: path.read_bytes() for path in results.folder.glob("*.csv")} == before
+    assert {path: path.read_bytes() for path in results.folder.glob("*.csv.gz")} == before
 
 
 def test_of_several_figures_those_that_can_be_drawn_are(results, tmp_path):
-    (tmp_path / "roads.csv").write_bytes((results.folder / "roads.csv").read_bytes())
+    (tmp_path / "roads.csv.gz").write_bytes((results.folder / "roads.csv.gz").read_bytes())
     written = redraw({name: ITEMS[name] for name in ("figure1", "figure4")}, tmp_path)
     assert [path.name for path in written] == ["figure4.png"]
 
@@ -35,7 +35,7 @@ def test_two_processes_do_not_write_to_one_folder(tmp_path):
 
 def test_roads_are_laid_out_once(tmp_path):
     reproduce(chosen_items("figure4"), tmp_path, Plan(quick=True))
-    before = (tmp_path / "cells.csv").read_bytes()
+    before = (tmp_path / "cells.csv.gz").read_bytes()
     reproduce(chosen_items("figure4"), tmp_path, Plan(quick=True))
-    assert (tmp_path / "cells.csv").read_bytes() == before
+    assert (tmp_path / "cells.csv.gz").read_bytes() == before
     assert lines_of([ITEMS["figure4"]], tmp_path)

@@ -21,6 +21,8 @@ def test_a_search_keeps_all_that_figures_draw(nothing):
     assert numbers_in(fit["truth"]) == [1.25, 5.0, 0.0]
     assert all(row["sd"] >= 0.0 and np.isfinite(row["mean"]) for row in nothing.table("posteriors"))
     assert seeds_of(nothing, "gridworld", "rbf") == [1000]
+    beside = search_cell(Plan(quick=True, seeds=(7, 1000)), "gridworld", "rbf", 1000, 3)
+    assert beside.settings["grid"] == 0
     again = search_cell(Plan(quick=True), "gridworld", "rbf", 1000, 3).run()
     for name in ("fits", "posteriors"):
         assert again[name] == tables[name]

@@ -1,5 +1,6 @@
 """Result files: tidy, typed, and the same whichever cell comes first."""
 
+import gzip
 import json
 
 import pytest
@@ -54,14 +55,17 @@ def test_files_do_not_depend_on_the_order_of_cells(tmp_path):
         store = Store(tmp_path / folder)
         for seed in order:
             put(store, cell(seed))
-    one, other = (tmp_path / name / "trials.csv" for name in ("one", "other"))
+    one, other = (tmp_path / name / "trials.csv.gz" for name in ("one", "other"))
     assert one.read_bytes() == other.read_bytes()
     assert [row["seed"] for row in Store(tmp_path / "one").table("trials")] == [0, 2, 10]
 
 
 def test_a_damaged_file_is_reported(tmp_path):
-    (tmp_path / "trials.csv").write_text("a,b\n1,2,3\n")
-    with pytest.raises(StorageError, match=r"trials.csv' has lines longer than its heading"):
+    (tmp_path / "trials.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2,3\n"))
+    with pytest.raises(StorageError, match=r"trials.csv.gz' has lines longer than its heading"):
+        Store(tmp_path).table("trials")
+    (tmp_path / "trials.csv.gz").write_text("a,b\n1,2\n")
+    with pytest.raises(StorageError, match=r"trials.csv.gz'"):
         Store(tmp_path).table("trials")
 
 

@@ -3,6 +3,7 @@
 from boirl.reproduction import table1
 from boirl.reproduction.plan import Plan
 from boirl.reproduction.store import Store
+from tests.reproduction.conftest import add_trial
 
 
 def test_every_method_meets_both_protocols_on_the_same_trials():
@@ -23,6 +24,12 @@ def test_the_full_table_has_as_many_trials_as_announced():
     cells = table1.cells(Plan(environments=("gridworld",), methods=("random",)))
     counts = [cell.key["protocol"] for cell in cells if cell.kind == "trial"]
     assert (counts.count("paper"), counts.count("exact")) == (10, 50)
+
+
+def test_one_protocol_alone():
+    plan = Plan(environments=("gridworld",), methods=("random",), protocols=("exact",))
+    cells = table1.cells(plan)
+    assert {cell.key["protocol"] for cell in cells if cell.kind == "trial"} == {"exact"}
 
 
 def test_trials_of_a_search_and_a_baseline(tmp_path, monkeypatch):
@@ -54,13 +61,26 @@ def test_a_method_that_does_not_apply_says_so(tmp_path, monkeypatch):
     store = Store(tmp_path)
     cell = table1.trial_cell(Plan(quick=True), "gridworld", "exact", "maxent", 3, 0)
     store.add(cell, cell.run(), 0.0)
-    assert "| `maxent` | - | - | does not apply | - | - |" in table1.describe(store)
+    assert "| `maxent` | - | not run | does not apply | - | - |" in table1.describe(store)
 
 
 def test_the_line_of_a_method(results):
     text = table1.describe(results)
     line = next(line for line in text.splitlines() if line.startswith("| `rho-rbf` |"))
     assert "70%, 16 ± 15.6" in line
-    assert "100% (51% to 100%), 2.5 ± 1.1" in line
+    assert "100% (51% to 100%), 2.5 ± 1.1; 4" in line
     assert "4 : 0 (0.12)" in line
-    assert "Not run yet." in text
+    assert "| `airl` | 70%, 70.4 ± 23.1 | not run | not run | - | - |" in text
+
+
+def test_gaps_name_the_commands_that_fill_them(nothing):
+    empty = table1.describe(nothing)
+    assert "- `boirl reproduce table1 --environment maze --protocol paper`" in empty
+    assert "- `boirl reproduce table1 --environment 'borlange wide' --protocol exact`" in empty
+    for seed in range(10):
+        add_trial(nothing, "maze", "exact", "random", seed, 3)
+    add_trial(nothing, "maze", "exact", "rbf", 0, 3)
+    text = table1.describe(nothing)
+    gap = next(line for line in text.splitlines() if "maze --protocol exact" in line)
+    assert "--method rbf --method matern --method" in gap  # One trial of ten, and none.
+    assert "--method random" not in gap

@@ -16,4 +16,4 @@ def test_one_frame_per_evaluation(results, tmp_path):
 def test_nothing_to_film(nothing, tmp_path):
     with pytest.raises(InvalidInputError, match="no results of Fetch-Reach"):
         save_film(nothing, tmp_path / "film.gif")
-    assert ITEM.describe(nothing) == "Not run yet."
+    assert ITEM.describe(nothing) == "Not run: `boirl reproduce video`."

@@ -53,6 +53,10 @@ def reproduce(
         list[str] | None,
         typer.Option(help="A row of Table 1 (may be repeated).", show_default="all"),
     ] = None,
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option(help="Of Table 1: paper or exact.", show_default="both"),
+    ] = None,
     page: Annotated[Path, typer.Option(help="Where 'page' writes.")] = Path("docs/reproduction.md"),
     data: Data = None,
 ) -> None:
@@ -67,10 +71,10 @@ def reproduce(
         console.print(f"written: {write_page(out, page)}", markup=False)
         return
     items = chosen_items(name)
-    if draw and (quick or seeds or environment or method):
+    if draw and (quick or seeds or environment or method or protocol):
         raise InvalidInputError(
-            "--draw draws whatever the folder holds; leave out --quick, --seeds, --environment and "
-            "--method"
+            "--draw draws whatever the folder holds; leave out --quick, --seeds, --environment, "
+            "--method and --protocol"
         )
     if not draw:
         plan = Plan(
@@ -78,6 +82,7 @@ def reproduce(
             None if seeds is None else tuple(parse_seeds(seeds)),
             None if environment is None else tuple(environment),
             None if method is None else tuple(method),
+            None if protocol is None else tuple(protocol),
             None if data is None else str(data.resolve()),
         )
         chosen_methods(method)

@@ -10,15 +10,17 @@ from boirl.domains.gridworld.environment import COINS, SIDE
 from boirl.reproduction.environments import ENVIRONMENTS
 from boirl.reproduction.facts import problem_cell
 from boirl.reproduction.landscapes import landscape_cell, landscape_rows
-from boirl.reproduction.panels import EXCESS, draw_nll, missing, scale_of
-from boirl.reproduction.plan import Item, Plan
+from boirl.reproduction.panels import EXCESS, draw_nll, legend_below, missing, scale_of
+from boirl.reproduction.plan import Item, Plan, not_run
 from boirl.reproduction.projected import (
     ENVIRONMENT,
     TABLE,
     distances,
+    is_invariant,
     mark_theta,
     projection_cell,
     projection_panel,
+    theta_handles,
 )
 from boirl.reproduction.store import Cell, Store
 
@@ -41,7 +43,7 @@ def cells(plan: Plan) -> list[Cell]:
 def draw(store: Store) -> Figure:
     """(a) the grid, (b) and (c) the NLL at two translations, (d) rho, and its logarithm."""
     scale = scale_of(store, ENVIRONMENT)
-    figure = Figure(figsize=(19.0, 4.0), layout="constrained")
+    figure = Figure(figsize=(19.0, 4.5), layout="constrained")
     panels = figure.subplots(1, 5)
     grid_panel(panels[0])
     for axes, held, mark in zip(panels[1:3], TRANSLATIONS, "ab", strict=True):
@@ -58,10 +60,10 @@ def draw(store: Store) -> Figure:
                     mark_theta(axes, other, row["theta0"], row["theta1"])
     for axes, projection in zip(panels[3:], ("rho", "log-rho"), strict=True):
         projection_panel(axes, store, projection, DEMONSTRATIONS, TRANSLATIONS[1], scale)
-    panels[4].legend(fontsize=8)
     for axes, letter in zip(panels, "abcde", strict=True):
         axes.set_title(f"({letter}) {axes.get_title()}")
     figure.colorbar(image, ax=panels, label=EXCESS, fraction=0.02)
+    legend_below(figure, theta_handles(), 7)
     return figure
 
 
@@ -81,26 +83,34 @@ def grid_panel(axes: Axes) -> None:
 def describe(store: Store) -> str:
     """Which pairs meet in which space."""
     lines = [
-        "| space | a to b (policy invariant) | c to d (NLLs differ by less than the tolerance) |",
-        "| --- | --- | --- |",
+        "| space | a to b (policy invariant) | c to d (of the same NLL) | two rewards at random |",
+        "| --- | --- | --- | --- |",
     ]
+    verdicts = []
     for projection in ("rho", "log-rho"):
         found = distances(store, projection, DEMONSTRATIONS, TRANSLATIONS[1])
         if found is None:
-            return "Not run yet."
-        lines.append(f"| {projection} | {found['a to b']:.2g} | {found['c to d']:.2g} |")
+            return not_run("figure1")
+        shown = " | ".join(f"{found[one]:.2g}" for one in ("a to b", "c to d", "at random"))
+        lines.append(f"| {projection} | {shown} |")
+        same = "one point" if is_invariant(found) else "different points"
+        near = "nearer to each other" if found["c to d"] < found["at random"] else "no nearer"
+        verdicts.append(
+            f"In {projection}-space a and b are {same}, and c and d are {near} than two rewards at "
+            "random."
+        )
     return "\n".join(
         [
             "Distances in the two components, in standard deviations of rewards all over the box.",
             "",
             *lines,
             "",
-            "Agrees: a translation changes neither the NLL nor the point that a reward falls on. "
-            "(c) is (b): every state pays the translation. Rewards c and d are the two that are "
-            "farthest apart in the box among good ones of the same NLL, the hardest case; the "
-            "paper does not give its own. They explain the demonstrations equally well by other "
-            "behaviour, and the distances say how far that keeps them apart: rewards that fall "
-            "close together have similar NLLs, the converse need not hold.",
+            *verdicts,
+            "(c) is (b), the landscape at another translation. Rewards c and d are the two that "
+            "are farthest apart in the box among good ones whose NLLs differ by less than the "
+            "tolerance, the hardest case; the paper does not give its own. They explain the "
+            "demonstrations equally well by other behaviour: rewards that are projected close "
+            "together have similar NLLs, the converse need not hold.",
         ]
     )
 

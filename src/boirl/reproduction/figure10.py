@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from boirl.reproduction.facts import fact_of, problem_cell
 from boirl.reproduction.methods import KERNELS_SHOWN
 from boirl.reproduction.panels import best_curves, draw_curves, missing
-from boirl.reproduction.plan import Item, Plan
+from boirl.reproduction.plan import Item, Plan, not_run
 from boirl.reproduction.searches import search_cell
 from boirl.reproduction.store import Cell, Store
 
@@ -64,7 +64,7 @@ def describe(store: Store) -> str:
                 f"| `{method}` | {len(distance)} | {distance[:, -1].mean():.3f} | "
                 f"{esor[:, -1].mean():.3f} |"
             )
-    return "\n".join(lines) if len(lines) > 2 else "Not run yet."
+    return "\n".join(lines) if len(lines) > 2 else not_run("figure10")
 
 
 ITEM = Item(

@@ -13,7 +13,7 @@ from boirl.reproduction.environments import ENVIRONMENTS, build_problem
 from boirl.reproduction.methods import AS_PUBLISHED, KERNELS_SHOWN
 from boirl.reproduction.methods import baselines as baseline_rows
 from boirl.reproduction.panels import best_curves, draw_curves, missing
-from boirl.reproduction.plan import Item, Plan
+from boirl.reproduction.plan import Item, Plan, not_run
 from boirl.reproduction.searches import search_cell
 from boirl.reproduction.store import Cell, Store, Tables
 from boirl.types import FloatArray
@@ -71,6 +71,8 @@ def draw(store: Store) -> Figure:
     axes = figure.subplots()
     draw_curves(axes, there)
     axes.set(yscale="log", ylabel="NLL per trip", title="Borlange: 54 recorded trips")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter("{x:g}")
     axes.legend(fontsize=9, title="median (runs)")
     return figure
 
@@ -87,7 +89,7 @@ def describe(store: Store) -> str:
     }
     there = {name: table for name, table in found.items() if table.size}
     if not there:
-        return "Not run yet."
+        return not_run("figure11")
     lowest = min(float(np.nanmin(table)) for table in there.values())
     lines = [
         "| method | runs | best NLL, mean | within 1 % of the lowest after |",

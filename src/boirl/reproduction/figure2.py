@@ -19,7 +19,7 @@ from boirl.reproduction.panels import (
     posterior_panel,
     scale_of,
 )
-from boirl.reproduction.plan import QUICK_EVALUATIONS, Item, Plan
+from boirl.reproduction.plan import QUICK_EVALUATIONS, Item, Plan, not_run
 from boirl.reproduction.searches import FITS, search_cell
 from boirl.reproduction.statistics import bootstrap_mean
 from boirl.reproduction.store import Cell, Store, column
@@ -28,6 +28,9 @@ ENVIRONMENT = "gridworld"
 EVALUATIONS = 30
 SEEDS = range(5)
 KERNELS = ("rbf", "matern", "rho-rbf")
+FEWEST = 5
+"""Searches of either kernel without which their intervals are not compared."""
+
 METHODS = (
     *(f"{kernel}{AS_PUBLISHED}" for kernel in KERNELS),
     WITH_LOG_RHO,
@@ -82,6 +85,24 @@ def _rmse(store: Store, method: str) -> list[float]:
     return column(store.select(FITS, **where), "rmse")
 
 
+def _verdicts(store: Store, ending: str) -> list[str]:
+    """Whether the mean with rho-RBF is closer to the exact NLL than with the other kernels."""
+    own = _rmse(store, f"rho-rbf{ending}")
+    found = []
+    for kernel in ("rbf", "matern"):
+        other = _rmse(store, f"{kernel}{ending}")
+        if min(len(own), len(other)) < FEWEST:
+            continue
+        ours, theirs = bootstrap_mean(own), bootstrap_mean(other)
+        relation = "not told apart from"
+        if ours.high < theirs.low:
+            relation = "lower than"
+        elif theirs.high < ours.low:
+            relation = "higher than"
+        found.append(f"The RMSE of `rho-rbf{ending}` is {relation} that of `{kernel}{ending}`.")
+    return found
+
+
 def describe(store: Store) -> str:
     """Errors of the posterior means over the whole box."""
     lines = ["| search | RMSE | 95 % interval | searches |", "| --- | --- | --- | --- |"]
@@ -91,13 +112,15 @@ def describe(store: Store) -> str:
             interval = "{:.2f} to {:.2f}".format(*bootstrap_mean(rmse))
             lines.append(f"| `{method}` | {np.mean(rmse):.2f} | {interval} | {len(rmse)} |")
     if len(lines) == 2:
-        return "Not run yet."
+        return not_run("figure2")
     return "\n".join(
         [
             f"RMSE of the posterior mean after {_evaluations(store)} evaluations, at thetas drawn "
             "uniformly from the whole box, in nats per trajectory, and its bootstrap interval:",
             "",
             *lines,
+            "",
+            *(verdict for ending in (AS_PUBLISHED, "") for verdict in _verdicts(store, ending)),
             "",
             "*As published*: rho itself, values alone, expected improvement, `K` = 10, `M` = 5; "
             "*but log rho* changes the projection and nothing else. Without a remark: log rho "

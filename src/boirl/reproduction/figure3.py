@@ -7,15 +7,17 @@ from matplotlib.figure import Figure
 from boirl.reproduction.environments import ENVIRONMENTS
 from boirl.reproduction.facts import problem_cell
 from boirl.reproduction.landscapes import landscape_cell, landscape_rows
-from boirl.reproduction.panels import EXCESS, draw_nll, missing, scale_of
-from boirl.reproduction.plan import Item, Plan
+from boirl.reproduction.panels import EXCESS, draw_nll, legend_below, missing, scale_of
+from boirl.reproduction.plan import Item, Plan, not_run
 from boirl.reproduction.projected import (
     ENVIRONMENT,
     TABLE,
     distances,
+    is_invariant,
     mark_theta,
     projection_cell,
     projection_panel,
+    theta_handles,
 )
 from boirl.reproduction.store import Cell, Store
 
@@ -38,7 +40,7 @@ def cells(plan: Plan) -> list[Cell]:
 def draw(store: Store) -> Figure:
     """(a), (b) the landscapes; (c) rho-space in two components, and log-rho-space."""
     scale = scale_of(store, ENVIRONMENT)
-    figure = Figure(figsize=(16.0, 4.0), layout="constrained")
+    figure = Figure(figsize=(16.0, 4.5), layout="constrained")
     panels = figure.subplots(1, 4)
     for axes, held, marks in zip(panels, TRANSLATIONS, ("acd", "b"), strict=False):
         rows = landscape_rows(store, ENVIRONMENT, held)
@@ -51,10 +53,10 @@ def draw(store: Store) -> Figure:
                 mark_theta(axes, row["mark"], row["theta0"], row["theta1"])
     for axes, projection in zip(panels[2:], ("rho", "log-rho"), strict=True):
         projection_panel(axes, store, projection, DEMONSTRATIONS, TRANSLATIONS[1], scale)
-    panels[3].legend(fontsize=8)
     for axes, letter in zip(panels, "abcd", strict=True):
         axes.set_title(f"({letter}) {axes.get_title()}")
     figure.colorbar(image, ax=panels, label=EXCESS, fraction=0.02)
+    legend_below(figure, theta_handles(), 7)
     return figure
 
 
@@ -64,13 +66,12 @@ def describe(store: Store) -> str:
         distances(store, one, DEMONSTRATIONS, TRANSLATIONS[1]) for one in ("rho", "log-rho")
     )
     if plain is None or logarithm is None:
-        return "Not run yet."
+        return not_run("figure3")
+    verdict = "Agrees" if is_invariant(plain) and is_invariant(logarithm) else "Does not agree"
     return (
-        "Agrees: rewards that differ by their translation alone have the same NLL (they differ by "
-        f"{plain['nll a to b']:.1g}) and are {plain['a to b']:.1g} standard deviations apart in "
-        f"rho-space, {logarithm['a to b']:.1g} in log-rho-space. What the picture adds: rho "
-        "squeezes most rewards of the box into a corner, where their NLLs range over the whole "
-        "scale; the logarithm spreads them."
+        f"{verdict}: the NLLs of two rewards that differ by their translation alone differ by "
+        f"{plain['nll a to b']:.1g}, and they are {plain['a to b']:.1g} standard deviations apart "
+        f"in rho-space, {logarithm['a to b']:.1g} in log-rho-space."
     )
 
 

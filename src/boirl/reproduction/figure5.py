@@ -22,7 +22,7 @@ from boirl.reproduction.panels import (
     posterior_panel,
     scale_of,
 )
-from boirl.reproduction.plan import Item, Plan
+from boirl.reproduction.plan import Item, Plan, not_run
 from boirl.reproduction.searches import FITS, search_cell
 from boirl.reproduction.store import Cell, Store
 
@@ -56,7 +56,7 @@ def cells(plan: Plan) -> list[Cell]:
 
 def draw(store: Store) -> Figure:
     """By environment: the exact posterior, samples by each method, and the posterior NLL."""
-    shown = [one for one in SHOWN if store.select(FITS, environment=one, method=KERNEL)]
+    shown = [one for one in SHOWN if _is_run(store, one)]
     if not shown:
         raise missing("searches and samples")
     columns = (EXACT, *SAMPLED, "nll")
@@ -75,12 +75,20 @@ def draw(store: Store) -> Figure:
         for axes, (method, rows) in zip(row, densities.items(), strict=False):
             image = _density_panel(axes, rows, highest, fit)
             axes.set_title(TITLES[method])
-        figure.colorbar(image, ax=row[-2], label="density, uniform = 1", extend="max")
+        if image is not None:
+            figure.colorbar(image, ax=row[-2], label="density, uniform = 1", extend="max")
         mean: Any = posterior_panel(row[-1], store, environment, KERNEL, scale)
-        row[-1].set_title(f"BO-IRL: posterior mean of the NLL, {ENVIRONMENTS[environment].title}")
+        row[-1].set_title("BO-IRL, posterior mean of the NLL")
+        row[0].set_title(f"{ENVIRONMENTS[environment].title}: {TITLES[EXACT]}")
         figure.colorbar(mean, ax=row[-1], label=EXCESS)
     legend_below(figure, mark_handles("the truth"), 6)
     return figure
+
+
+def _is_run(store: Store, environment: str) -> bool:
+    """Whether there are samples and a search."""
+    found = store.select(FITS, environment=environment, method=KERNEL)
+    return bool(found and store.select(TABLE, environment=environment))
 
 
 def _density_panel(axes: Axes, rows: list[Any], highest: float, fit: Any) -> Any:
@@ -96,19 +104,19 @@ def _density_panel(axes: Axes, rows: list[Any], highest: float, fit: Any) -> Any
 
 def describe(store: Store) -> str:
     """Total variation of each set of samples from the exact posterior, on Gridworld."""
-    parts = []
-    for method in SAMPLED:
-        found = variation(store, "gridworld", method)
-        if found is not None:
-            parts.append(f"{TITLES[method]}: {found:.2f}")
-    measured = "; ".join(parts) if parts else "not computed yet"
-    return (
+    measured = {method: variation(store, "gridworld", method) for method in SAMPLED}
+    found = {method: value for method, value in measured.items() if value is not None}
+    if not found:
+        return not_run("figure5")
+    farthest = max(found, key=found.__getitem__)
+    shown = "; ".join(f"{TITLES[method]}: {value:.2f}" for method, value in found.items())
+    gaps = [not_run("figure5", one) for one in SHOWN if not _is_run(store, one)]
+    text = (
         "Total variation from the exact posterior on Gridworld, over cells of the first two "
-        f"parameters, one seed: {measured}. The exact posterior has several separate regions, as "
-        "the paper says of the Gaussian process. That Bayesian IRL stays near the truth is so of "
-        "one policy walk, which ends where it ends; chains that learn from each other find all "
-        "regions. `boirl experiment birl-posterior` measures this over ten seeds."
+        f"parameters, one seed: {shown}. Farthest from it: {TITLES[farthest]}. "
+        "`boirl experiment birl-posterior` measures this over ten seeds."
     )
+    return "\n\n".join([text, *gaps])
 
 
 ITEM = Item(

@@ -23,7 +23,7 @@ def draw(store: Store) -> Figure:
 
 
 def describe(store: Store) -> str:
-    return describe_searches(store, SHOWN, [KERNEL])
+    return describe_searches(store, "figure6", SHOWN, [KERNEL])
 
 
 ITEM = Item(

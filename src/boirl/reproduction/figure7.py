@@ -10,7 +10,7 @@ from matplotlib.patches import Circle
 from boirl.experiments.trials import Row
 from boirl.reproduction.methods import KERNELS_SHOWN
 from boirl.reproduction.panels import COLOURS, best_curves, draw_curves, missing
-from boirl.reproduction.plan import Item, Plan
+from boirl.reproduction.plan import Item, Plan, not_run
 from boirl.reproduction.searches import EVALUATIONS, PATHS, search_cell
 from boirl.reproduction.store import Cell, Store
 
@@ -100,7 +100,7 @@ def describe(store: Store) -> str:
             end = table[:, -1]
             lines.append(f"| `{method}` | {len(end)} | {end.mean():.0%} | {end.min():.0%} |")
     if len(lines) == 2:
-        return "Not run yet."
+        return not_run("figure7")
     return "\n".join(lines)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from matplotlib.figure import Figure
+from scipy.stats import spearmanr
 
+from boirl.reproduction.environments import ENVIRONMENTS
 from boirl.reproduction.plan import Item, Plan
 from boirl.reproduction.posteriors import (
     TESTED,
@@ -12,7 +14,8 @@ from boirl.reproduction.posteriors import (
     draw_posteriors,
     posterior_cells,
 )
-from boirl.reproduction.store import Cell, Store
+from boirl.reproduction.searches import POSTERIORS
+from boirl.reproduction.store import Cell, Store, column
 
 KERNEL = "rho-rbf"
 LINES = (Line(KERNEL, "mean", "mean"), Line(KERNEL, "sd", "standard deviation"))
@@ -29,7 +32,22 @@ def draw(store: Store) -> Figure:
 
 
 def describe(store: Store) -> str:
-    return describe_searches(store, TESTED, [KERNEL])
+    """The searches, and whether the posterior is surer where the NLL is low."""
+    found = []
+    for environment in TESTED:
+        rows = store.select(POSTERIORS, environment=environment, method=KERNEL)
+        longest = max((row["of"] for row in rows), default=0)
+        rows = [row for row in rows if row["of"] == longest]
+        if rows:
+            ranks = spearmanr(column(rows, "mean"), column(rows, "sd")).statistic
+            found.append(f"{ENVIRONMENTS[environment].title} {ranks:+.2f}")
+    table = describe_searches(store, "figure8", TESTED, [KERNEL])
+    if not found:
+        return table
+    return (
+        f"{table}\n\nRank correlation of mean and standard deviation over the grid (Spearman; "
+        f"positive as the paper says: surer where the NLL is low): {', '.join(found)}."
+    )
 
 
 ITEM = Item(

@@ -28,7 +28,8 @@ def draw(store: Store) -> Figure:
 
 
 def describe(store: Store) -> str:
-    return describe_searches(store, TESTED, KERNELS)
+    """The searches, beside that of figure 8."""
+    return describe_searches(store, "figure9", TESTED, (*KERNELS, "rho-rbf"))
 
 
 ITEM = Item(

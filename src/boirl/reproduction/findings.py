@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from boirl.reproduction.facts import fact_of
 from boirl.reproduction.methods import AS_PUBLISHED, WITH_LOG_RHO
 from boirl.reproduction.searches import FITS
 from boirl.reproduction.store import Store, column
-from boirl.reproduction.table1 import COMPARED, lines
+from boirl.reproduction.table1 import COMPARED, lines, summarise
+from boirl.reproduction.table1 import TABLE as TRIALS
 
 Finding = Callable[[Store], str | None]
 """A paragraph, or None where its results are not there."""
@@ -28,19 +29,30 @@ def order_of_methods(store: Store) -> str | None:
             for method, by in lines(store, environment).items()
             if "exact" in by and not by["exact"]["refused"]
         }
-        if len(found) < 2 or "rho-rbf" not in found:
+        shared = _shared_seeds(store, environment, found)
+        if len(found) < 2 or "rho-rbf" not in found or not shared:
             continue
         ours = found["rho-rbf"]
+        # By policies: an iteration of some methods solves for several.
+        order = {
+            method: summarise([row for row in rows if row["seed"] in shared], "exact_policies")
+            for method in found
+            if (rows := _exact_trials(store, environment, method))
+        }
         ranked = sorted(
-            found,
-            key=lambda one: (-found[one]["reached"], found[one]["after_mean"] or np.inf),
+            order,
+            key=lambda one: (
+                -order[one]["reached"],
+                np.inf if order[one]["after_mean"] is None else order[one]["after_mean"],
+            ),
         )
         after = "" if ours["after_mean"] is None else f" after {ours['after_mean']:.1f}"
         sentences.append(
             f"{ENVIRONMENTS[environment].title}: `rho-rbf` reaches the expert in "
-            f"{ours['reached']:.0%} of {ours['trials']} trials{after} evaluations and is number "
-            f"{ranked.index('rho-rbf') + 1} of {len(ranked)} methods (most trials first, then "
-            f"fewest evaluations); first is `{ranked[0]}`."
+            f"{ours['reached']:.0%} of {ours['trials']} trials{after} evaluations. In the "
+            f"{len(shared)} trials that {len(ranked)} methods have in common it is number "
+            f"{ranked.index('rho-rbf') + 1} (highest success rate first, then fewest "
+            f"policies solved for); first is `{ranked[0]}`."
         )
     if not sentences:
         return None
@@ -60,10 +72,9 @@ def logarithm_of_rho(store: Store) -> str | None:
     fewest = min(map(len, found.values()))
     return (
         "**rho against log rho.** With rho itself, as in the text, the posterior mean is off by "
-        f"{rho:.2f} nats (RMSE over the box of Gridworld, {fewest} searches or more); RBF on theta "
-        f"is off by {plain:.2f}. The logarithm alone makes it {log_rho:.2f}; log rho beside theta, "
-        f"with exact gradients, as the search is here, {here:.2f}. rho squeezes all poor rewards "
-        "into a corner of the cube, where neighbours have nothing in common. "
+        f"{rho:.2f} nats (RMSE over the box of Gridworld, at least {fewest} searches each); RBF on "
+        f"theta is off by {plain:.2f}. The logarithm alone makes it {log_rho:.2f}; log rho beside "
+        f"theta, with exact gradients, as the search is here, {here:.2f}. "
         "`boirl reproduce figure2`"
     )
 
@@ -89,12 +100,14 @@ def unreachable_thresholds(store: Store) -> str | None:
     if chosen is None or not rows:
         return None
     above = sum(row["demonstrated_return"] > row["highest_esor"] for row in rows)
+    is_luck = chosen["demonstrated_return"] > chosen["highest_esor"]
+    meaning = "; a sampled ESOR above the threshold is luck" if is_luck else ""
     return (
         "**Thresholds that no reward can reach.** The paper's threshold is the mean return of 50 "
         f"demonstrations, {chosen['demonstrated_return']:.3f} for those used here. The highest "
         f"ESOR that any of {chosen['drawn']} rewards has, the best of them improved further, is "
-        f"{chosen['highest_esor']:.3f}: a sampled ESOR above the threshold is luck. Of "
-        f"{len(rows)} sets of demonstrations, {above} have such a threshold. "
+        f"{chosen['highest_esor']:.3f}{meaning}. {above} of {len(rows)} sets of demonstrations "
+        "have a threshold that no reward reaches in expectation. "
         f"{chosen['share_reaching']:.1%} of all rewards have the true one's ESOR in expectation: "
         f"random search takes about {1.0 / max(chosen['share_reaching'], 1e-9):.0f} evaluations. "
         "`boirl reproduce table1 --environment gridworld`"
@@ -104,17 +117,19 @@ def unreachable_thresholds(store: Store) -> str | None:
 def chosen_demonstrations(store: Store) -> str | None:
     """For how many sets of demonstrations maximum likelihood is as good as the truth."""
     rows = _exact(store, "gridworld")
-    if len(rows) < 2:
-        return None
-    attainable = sum(bool(row["attainable"]) for row in rows)
     seed = ENVIRONMENTS["gridworld"].chosen_seed
+    chosen = fact_of(store, "gridworld", seed)
+    if chosen is None or len(rows) < 2:
+        return None
+    own = "of the first kind" if chosen["attainable"] else "of the second kind"
+    attainable = sum(bool(row["attainable"]) for row in rows)
     return (
         f"**Demonstrations of a chosen seed.** For {attainable} of {len(rows)} sets of "
         "Gridworld demonstrations the reward of maximum likelihood is as good as the true one. For "
         "the others, the better a method minimises the NLL, the surer it is to miss the expert's "
-        f"ESOR. The demonstrations of the problem (seed {seed}) are of the first kind, as the "
-        "paper's are. The exact protocol therefore has demonstrations of ten seeds, and asks for "
-        "the NLL of the true reward where its ESOR cannot be had. "
+        f"ESOR. The demonstrations of the problem (seed {seed}) are {own}. The exact protocol "
+        "therefore has demonstrations of ten seeds, and asks for the NLL of the true reward where "
+        "its ESOR cannot be had. "
         "`boirl reproduce table1 --environment gridworld`"
     )
 
@@ -126,13 +141,15 @@ def flat_box(store: Store) -> str | None:
         rows = _exact(store, environment)
         if rows:
             share = np.mean(column(rows, "share_reaching"))
-            parts.append(f"{share:.0%} of {ENVIRONMENTS[environment].title}")
+            evaluations = 1.0 / max(share, 1.0 / rows[0]["drawn"])
+            parts.append(f"{ENVIRONMENTS[environment].title} {share:.0%}, about {evaluations:.0f}")
     if not parts:
         return None
     return (
         "**Two boxes of Borlange.** The text has [-2.5, 2.5] for every weight, the code [-2.5, 0]. "
-        f"Of all rewards, {' and '.join(parts)} reach the expert's ESOR, so that on the latter "
-        "random search needs two evaluations and the rule separates nothing. "
+        f"Share of rewards that reach the expert's ESOR, and the evaluations that random search "
+        f"takes to find one: {'; '.join(parts)}. The larger the share, the less the rule separates "
+        "methods. "
         "`boirl reproduce table1 --environment 'borlange narrow'`"
     )
 
@@ -175,6 +192,19 @@ FINDINGS: Sequence[Finding] = (
     simulated_trips,
     other_differences,
 )
+
+
+def _exact_trials(store: Store, environment: str, method: str) -> list[Row]:
+    return store.select(TRIALS, environment=environment, protocol="exact", method=method)
+
+
+def _shared_seeds(store: Store, environment: str, methods: Iterable[str]) -> set[int]:
+    """Seeds of which all these methods have a trial."""
+    seeds = [
+        {int(row["seed"]) for row in _exact_trials(store, environment, method)}
+        for method in methods
+    ]
+    return set.intersection(*seeds) if seeds else set()
 
 
 def _exact(store: Store, environment: str) -> list[Row]:

@@ -10,18 +10,20 @@ from pathlib import Path
 from boirl.errors import InvalidInputError
 from boirl.files import write_bytes
 from boirl.reproduction import ITEMS
+from boirl.reproduction.agreement import describe_agreement
 from boirl.reproduction.facts import TABLE as PROBLEMS
 from boirl.reproduction.findings import FINDINGS
+from boirl.reproduction.plan import not_run
 from boirl.reproduction.run import picture
 from boirl.reproduction.store import CELLS, PACKAGES, Store
 from boirl.reproduction.table1 import TABLE as TRIALS
 
 INTRODUCTION = """\
-# The paper, table by table and figure by figure
+# Reproduction of the paper
 
-For whoever holds the paper (Balakrishnan, Nguyen, Low and Soh, NeurIPS 2020) and wants to see which
-of its results hold here, and why others do not. `boirl reproduce page` writes this page from result
-files: no number of ours on it is typed by hand.
+Every table and figure of the paper (Balakrishnan, Nguyen, Low and Soh, NeurIPS 2020), which of its
+results hold here, and why others do not. `boirl reproduce page` writes this page from result files:
+none of our numbers on it is typed by hand.
 
     boirl reproduce table1            # or figure1 to figure11, video
     boirl reproduce all --workers 2   # everything; an interrupted run goes on where it was
@@ -30,9 +32,9 @@ files: no number of ours on it is typed by hand.
     boirl reproduce table1 --environment gridworld --method rho-rbf --seeds 7 --out elsewhere
 
 The last line computes single cells again, which gives the same numbers. Results go to
-`reproduction/` (`--out`): one tidy CSV file per kind of result, keyed by environment, method and
-seeds, and `cells.csv` with settings, versions and seconds of every computation. Borlange needs its
-data (`boirl data borlange --from FOLDER`, or `--data FOLDER`).
+`reproduction/` (`--out`): one tidy table per kind of result (CSV compressed by gzip), keyed by
+environment, method and seeds, and `cells.csv.gz` with settings, versions and seconds of every
+computation. Borlange needs its data (`boirl data borlange --from FOLDER`, or `--data FOLDER`).
 
 **Two protocols.** *Paper's*: the demonstrations that come with each problem, the paper's budgets,
 `K` and `M` where a method is marked *as published*, and its rule: the sampled ESOR (expected sum of
@@ -40,7 +42,8 @@ true rewards) of the best reward so far against the mean return of the demonstra
 demonstrations of ten seeds, expected ESOR against that of the true reward, 95 % intervals, and the
 exact sign test against random search on the same trials. Where the reward of maximum likelihood is
 itself worse than the true one, the exact rule is an NLL no higher than the true reward's. All
-searches start from one reward of high NLL, which is iteration 0.
+searches start from one reward of high NLL, which is iteration 0; baselines start as they do by
+themselves.
 
 **Figures.** Colours are the logarithm of the NLL above the lowest there is, on one scale for all
 kernels of an environment; white lines enclose the rewards that the demonstrations do not reject at
@@ -55,11 +58,17 @@ QUICK_WARNING = """\
 
 
 def write_page(folder: Path, page: Path) -> Path:
-    """Write the page of the results in a folder.
+    """Write the page of the results in a folder, see `page_text`."""
+    write_bytes(page, page_text(folder, page).encode())
+    return page
+
+
+def page_text(folder: Path, page: Path) -> str:
+    """The page of the results in a folder, in Markdown.
 
     Args:
         folder: With result files, and figures drawn.
-        page: The Markdown file to write; its links to figures are relative.
+        page: The file that it is for; links to figures are relative to it.
 
     Raises:
         InvalidInputError: The folder holds no results.
@@ -69,10 +78,16 @@ def write_page(folder: Path, page: Path) -> Path:
         raise InvalidInputError(
             f"there are no results in {str(folder)!r} to write a page of; run boirl reproduce first"
         )
-    parts = [INTRODUCTION, _provenance(store)]
+    source = Path(os.path.relpath(folder, page.parent)).as_posix()
+    origin = (
+        f"This page is of the result files in `{source}`. To add what is not run, give "
+        "the commands below that folder with `--out`, then `boirl reproduce page` likewise.\n"
+    )
+    parts = [INTRODUCTION, origin, _provenance(store)]
     if _some_quick(store):
         parts.append(QUICK_WARNING)
-    parts.append("## What agrees, what does not, and why\n\n" + _findings(store) + "\n")
+    agreement = describe_agreement(store) or not_run("table1")
+    parts.append(f"## What agrees, what does not, and why\n\n{agreement}\n\n{_findings(store)}\n")
     for name, item in ITEMS.items():
         title = name.replace("table", "Table ").replace("figure", "Figure ").capitalize()
         lines = [f"## {title}: {item.title}", "", f"*Paper:* {item.paper}", ""]
@@ -82,8 +97,7 @@ def write_page(folder: Path, page: Path) -> Path:
             lines += [f"![{title}]({path})", ""]
         lines += [item.describe(store), "", f"`boirl reproduce {name}`", ""]
         parts.append("\n".join(lines))
-    write_bytes(page, "\n".join(parts).encode())
-    return page
+    return "\n".join(parts)
 
 
 def _findings(store: Store) -> str:
@@ -104,7 +118,7 @@ def _provenance(store: Store) -> str:
         name: sorted({str(row[name]) for row in cells if row.get(name)})
         for name in ("python", *PACKAGES)
     }
-    versions = ", ".join(f"{name} {' and '.join(found)}" for name, found in used.items())
+    versions = ", ".join(f"{name}=={' and '.join(found)}" for name, found in used.items())
     seeds = sorted({row["seed"] for row in store.table(TRIALS)})
     shown = sorted(
         {

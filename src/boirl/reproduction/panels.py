@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from boirl.drawing.marks import TRUTH, mark_nlls
 from boirl.drawing.scales import NllScale, border_handles, draw_excess
@@ -85,9 +86,10 @@ def posterior_panel(
     """
     where: Row = {"environment": environment, "method": method}
     where |= {} if of is None else {"of": of}
-    fits = store.select(FITS, **where)
+    drawn = {(row["seed"], row["of"]) for row in store.select(POSTERIORS, **where)}
+    fits = [row for row in store.select(FITS, **where) if (row["seed"], row["of"]) in drawn]
     if not fits:
-        axes.text(0.5, 0.5, "not run yet", ha="center", va="center", transform=axes.transAxes)
+        axes.text(0.5, 0.5, "not run", ha="center", va="center", transform=axes.transAxes)
         axes.set_axis_off()
         return None
     fit = max(fits, key=lambda row: (row["of"], -row["seed"]))
@@ -155,6 +157,7 @@ def draw_curves(
         label = f"{name} ({len(table)})"
         axes.step(steps, middle, dash, where="post", color=colour, linewidth=2.0, label=label)
     axes.set_xlabel("evaluation (0 is the initial point)")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(alpha=0.3)
 
 

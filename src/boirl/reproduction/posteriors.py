@@ -13,12 +13,14 @@ from boirl.reproduction.environments import ENVIRONMENTS
 from boirl.reproduction.facts import problem_cell
 from boirl.reproduction.landscapes import landscape_cell
 from boirl.reproduction.panels import EXCESS, legend_below, missing, posterior_panel, scale_of
-from boirl.reproduction.plan import Plan
+from boirl.reproduction.plan import Plan, command
 from boirl.reproduction.searches import FITS, search_cell
 from boirl.reproduction.store import Cell, Store
 
 TESTED = ("gridworld", "borlange wide", "maze", "fetch")
 SEEDS = (0,)
+NARROWEST = 8.0
+"""Inches that the legend needs."""
 
 
 class Line(NamedTuple):
@@ -57,7 +59,7 @@ def draw_posteriors(store: Store, environments: Sequence[str], lines: Sequence[L
     if not shown:
         raise missing(", ".join(environments))
     size = (4.6 * len(shown) + 0.4, 3.9 * len(lines) + 0.7)
-    figure = Figure(figsize=(max(size[0], 7.5), size[1]), layout="constrained")
+    figure = Figure(figsize=(max(size[0], NARROWEST), size[1]), layout="constrained")
     panels = figure.subplots(len(lines), len(shown), squeeze=False)
     for number, environment in enumerate(shown):
         scale = scale_of(store, environment)
@@ -67,23 +69,26 @@ def draw_posteriors(store: Store, environments: Sequence[str], lines: Sequence[L
             if image is not None:
                 label = EXCESS if line.value == "mean" else "standard deviation (nats)"
                 figure.colorbar(image, ax=axes, label=label)
-    legend_below(figure, mark_handles("the truth, or the best where it is learned"), 3)
+    handles = mark_handles("the truth, or the best where it is learned")
+    legend_below(figure, handles, 2 if len(shown) == 1 else 3)
     return figure
 
 
-def describe_searches(store: Store, environments: Sequence[str], methods: Sequence[str]) -> str:
-    """Best NLLs and errors of the searches drawn, as a table."""
+def describe_searches(
+    store: Store, name: str, environments: Sequence[str], methods: Sequence[str]
+) -> str:
+    """Best NLLs and errors of the searches that the figure `name` draws, as a table."""
     lines = [
         "| environment | kernel | searches | evaluations | best NLL | above the truth's | RMSE |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
-    absent = []
     for environment in environments:
         title = ENVIRONMENTS[environment].title
         for method in methods:
             rows = store.select(FITS, environment=environment, method=method)
             if not rows:
-                absent.append(f"{title} with `{method}`")
+                gap = f"not run: {command(name, environment)}"
+                lines.append(f"| {title} | `{method}` | {gap} | - | - | - | - |")
                 continue
             longest = max(row["of"] for row in rows)
             rows = [row for row in rows if row["of"] == longest]
@@ -96,5 +101,4 @@ def describe_searches(store: Store, environments: Sequence[str], methods: Sequen
                 rmse = f"{np.mean([row['rmse'] for row in rows]):.2f}"
             counts = f"{len(rows)} | {longest}"
             lines.append(f"| {title} | `{method}` | {counts} | {best:.3f} | {above} | {rmse} |")
-    text = "\n".join(lines) if len(lines) > 2 else ""
-    return text + (f"\n\nNot run yet: {', '.join(absent)}." if absent else "")
+    return "\n".join(lines)

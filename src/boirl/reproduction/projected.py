@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import torch
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from scipy.spatial.distance import pdist
 
 from boirl.drawing.latent import principal_components
 from boirl.drawing.scales import COLOURS, NllScale
@@ -26,8 +28,13 @@ CLOUD, QUICK_CLOUD = 600, 40
 WITHIN_NATS = 10.0
 """How far above the lowest NLL the similar pair may be."""
 
+ROUNDING = 1e-6
+"""Distances and NLLs that differ by less are the same: files hold eight digits."""
+
 MARKS = {"a": ("*", 16.0), "b": ("P", 9.0), "c": ("D", 8.0), "d": ("s", 8.0)}
 """Marker and size of the four thetas: a and b are policy invariant, c and d similar."""
+
+WHITE = "bd"
 
 
 def projection_cell(plan: Plan, projection: str, demonstrations: int, shift: float) -> Cell:
@@ -130,23 +137,29 @@ def projection_panel(
 
 def mark_theta(axes: Axes, mark: str, x: float, y: float) -> None:
     """One of the four thetas; b is drawn smaller, so that it shows inside a where they meet."""
+    axes.plot(x, y, zorder=10 + (mark in WHITE), **_style(mark))
+
+
+def theta_handles() -> list[Line2D]:
+    """What stands in a legend for the four thetas."""
+    return [Line2D([], [], label=f"theta {mark}", **_style(mark)) for mark in MARKS]
+
+
+def _style(mark: str) -> dict[str, Any]:
     marker, size = MARKS[mark]
-    axes.plot(
-        x,
-        y,
-        marker,
-        color="white" if mark in "bd" else "#d55e00",
-        markersize=size,
-        markeredgecolor="black",
-        label=f"theta {mark}",
-        zorder=10 + (mark in "bd"),
-        linestyle="none",
-    )
+    return {
+        "marker": marker,
+        "color": "white" if mark in WHITE else "#d55e00",
+        "markersize": size,
+        "markeredgecolor": "black",
+        "linestyle": "none",
+    }
 
 
 def distances(store: Store, projection: str, k: int, shift: float) -> dict[str, float] | None:
-    """Distance of a to b and of c to d in the two components, in spreads of the cloud, and how far
-    the NLL of a is from that of b; None where they were not projected."""
+    """Distance of a to b, of c to d and, on average, of two rewards at random, in the two
+    components and in spreads of the cloud; and how far the NLL of a is from that of b. None where
+    they were not projected."""
     rows = store.select(TABLE, environment=ENVIRONMENT, projection=projection, k=k, shift=shift)
     if not rows:
         return None
@@ -157,5 +170,11 @@ def distances(store: Store, projection: str, k: int, shift: float) -> dict[str, 
     return {
         "a to b": float(np.linalg.norm(places["a"] - places["b"])) / spread,
         "c to d": float(np.linalg.norm(places["c"] - places["d"])) / spread,
+        "at random": float(pdist(cloud).mean()) / spread,
         "nll a to b": abs(nll["a"] - nll["b"]),
     }
+
+
+def is_invariant(found: dict[str, float]) -> bool:
+    """Whether a translation changes neither the NLL nor the projected point."""
+    return found["a to b"] < ROUNDING and found["nll a to b"] < ROUNDING

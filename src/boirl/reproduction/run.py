@@ -18,6 +18,8 @@ from boirl.reproduction.video import save_film
 ALL = "all"
 FIGURES = "figures"
 VIDEO = "video"
+DPI = 90
+"""Of figures, which are up to 21 inches wide."""
 
 
 def chosen_items(name: str) -> dict[str, Item]:
@@ -90,7 +92,7 @@ def redraw(items: dict[str, Item], folder: Path) -> list[Path]:
     for name, item in items.items():
         try:
             if item.draw is not None:
-                written.append(save_figure(item.draw(store), picture(folder, name)))
+                written.append(save_figure(item.draw(store), picture(folder, name), DPI))
             elif name == VIDEO:
                 written.append(save_film(store, picture(folder, name)))
         except InvalidInputError as error:

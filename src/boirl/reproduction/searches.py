@@ -48,11 +48,16 @@ def search_cell(
     }
     settings = {
         "quick": plan.quick,
-        "grid": grid_size(plan.quick),
+        "grid": grid_size(plan.quick) if plan.is_drawn(seed) else 0,
         "hard_nll": own.hard_nll,
         **search_settings(environment, method),
     }
-    return Cell("search", key, settings, partial(_search, **key, quick=plan.quick, data=plan.data))
+    return Cell(
+        "search",
+        key,
+        settings,
+        partial(_search, **key, points=settings["grid"], quick=plan.quick, data=plan.data),
+    )
 
 
 def _search(
@@ -61,16 +66,25 @@ def _search(
     demonstrations: int | None,
     seed: int,
     of: int,
+    points: int,
     quick: bool,
     data: str | None,
 ) -> Tables:
     problem = build_problem(environment, demonstrations, quick, data)
     found = run_search(problem, environment, method, seed, of, quick)
     tables = {EVALUATIONS: _evaluations(found, quick), FITS: [_fit(found, quick)]}
-    held = np.array(problem.truth or found.best)
-    grid = grid_of(problem.box, held, grid_size(quick))
+    if points:
+        tables[POSTERIORS] = _posterior(found, points)
+    if environment == "fetch":
+        tables[PATHS] = _paths(found)
+    return tables
+
+
+def _posterior(found: RewardSet, points: int) -> list[Row]:
+    """On a grid of so many points a side, further parameters as in the truth, or the best."""
+    grid = grid_of(found.problem.box, np.array(found.problem.truth or found.best), points)
     mean, sd = found.predict_nll(grid.thetas)
-    tables[POSTERIORS] = [
+    return [
         {
             "x": rounded(theta[0], 4),
             "y": rounded(theta[1], 4),
@@ -79,9 +93,6 @@ def _search(
         }
         for theta, one, spread in zip(grid.thetas, mean, sd, strict=True)
     ]
-    if environment == "fetch":
-        tables[PATHS] = _paths(found)
-    return tables
 
 
 def _evaluations(found: RewardSet, quick: bool) -> list[Row]:
@@ -90,7 +101,7 @@ def _evaluations(found: RewardSet, quick: bool) -> list[Row]:
     rows = []
     for number, one in enumerate(found.evaluations):
         row: Row = {"number": number}
-        row |= {f"theta{i}": value for i, value in enumerate(one.theta)}
+        row |= {f"theta{i}": rounded(value, 8) for i, value in enumerate(one.theta)}
         row |= {"nll": one.nll, "nll_se": one.nll_se, "best": number in best and one.ok}
         row |= {"esor": None, "distance": None, "success": None, "seconds": rounded(one.seconds, 3)}
         if row["best"] and found.problem.truth is not None:

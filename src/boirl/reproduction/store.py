@@ -1,8 +1,9 @@
-"""Result files: tidy tables in CSV, and which computation each row came from."""
+"""Result files: tidy tables in compressed CSV, and which computation each row came from."""
 
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import platform
@@ -13,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from boirl.errors import StorageError
-from boirl.experiments.suite.tables import write_csv
+from boirl.experiments.suite.tables import csv_text
 from boirl.experiments.trials import Row
-from boirl.files import damage_reported, make_folder
+from boirl.files import damage_reported, make_folder, write_bytes
 
 CELLS = "cells"
 """The table of computations: one row per cell, with its settings, versions and seconds."""
@@ -54,20 +55,24 @@ class Cell:
 
 
 class Store:
-    """A folder with one CSV file per table.
+    """A folder with one file per table, CSV compressed by gzip.
 
-    A row has the key of its cell and the values; `cells.csv` has settings, versions and seconds of
-    every cell.
+    A row has the key of its cell and the values; the table `cells` has settings, versions and
+    seconds of every cell.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._tables: Tables = {}
 
+    def path(self, name: str) -> Path:
+        """The file of a table."""
+        return self.folder / f"{name}.csv.gz"
+
     def table(self, name: str) -> list[Row]:
         """All rows of a table; none where there is no such file."""
         if name not in self._tables:
-            self._tables[name] = _read(self.folder / f"{name}.csv")
+            self._tables[name] = _read(self.path(name))
         return self._tables[name]
 
     def select(self, name: str, **where: Any) -> list[Row]:
@@ -95,7 +100,8 @@ class Store:
         columns = list(rows[0]) if rows else []
         keyed = sorted(rows, key=lambda row: [_order(row.get(one)) for one in columns[:6]])
         self._tables[name] = keyed
-        write_csv(self.folder / f"{name}.csv", keyed)
+        # Without a time in its header, equal rows make equal files.
+        write_bytes(self.path(name), gzip.compress(csv_text(keyed).encode(), mtime=0))
 
 
 def versions() -> Row:
@@ -117,7 +123,7 @@ def _read(path: Path) -> list[Row]:
     if not path.exists():
         return []
     with damage_reported(path, "a table of results"):
-        texts = list(csv.DictReader(io.StringIO(path.read_text())))
+        texts = list(csv.DictReader(io.StringIO(gzip.decompress(path.read_bytes()).decode())))
         if any(None in text for text in texts):
             raise StorageError(
                 f"{str(path)!r} has lines longer than its heading; it is damaged: move it away to "

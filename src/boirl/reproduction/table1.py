@@ -9,6 +9,7 @@ Baselines start where they start by themselves.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -32,7 +33,7 @@ from boirl.reproduction.methods import (
     search_settings,
 )
 from boirl.reproduction.methods import baselines as baseline_rows
-from boirl.reproduction.plan import QUICK_EVALUATIONS, Item, Plan
+from boirl.reproduction.plan import PROTOCOLS, QUICK_EVALUATIONS, Item, Plan, command
 from boirl.reproduction.statistics import bootstrap_mean, paired, share_interval
 from boirl.reproduction.store import Cell, Store, Tables
 
@@ -42,9 +43,8 @@ LEARNED = ("maze",)
 PAPER_SEEDS, EXACT_SEEDS, EXACT_SEEDS_LEARNED = range(10), range(50), range(10)
 EXACT_BUDGET = 40
 QUICK_METHODS = ("rho-rbf", "rho-rbf, as published", "random", "maxent")
-PROTOCOLS = ("paper", "exact")
 RULE_OF = {"paper": "sampled", "exact": "exact"}
-NO_RESULT = "-"
+NO_RESULT, NOT_RUN = "-", "not run"
 
 
 def cells(plan: Plan) -> list[Cell]:
@@ -54,8 +54,8 @@ def cells(plan: Plan) -> list[Cell]:
         methods = QUICK_METHODS
     wanted = []
     for environment in plan.of(COMPARED):
-        for protocol in PROTOCOLS:
-            for seed in _seeds(plan, environment, protocol):
+        for protocol in plan.protocols or PROTOCOLS:
+            for seed in plan.seeds_or(full_seeds(environment, protocol)):
                 demonstrations = _demonstrations(environment, protocol, seed)
                 wanted.append(problem_cell(plan, environment, demonstrations))
                 wanted += [
@@ -65,9 +65,10 @@ def cells(plan: Plan) -> list[Cell]:
     return wanted
 
 
-def _seeds(plan: Plan, environment: str, protocol: str) -> tuple[int, ...]:
+def full_seeds(environment: str, protocol: str) -> range:
+    """The trials of a full table."""
     exact = EXACT_SEEDS_LEARNED if environment in LEARNED else EXACT_SEEDS
-    return plan.seeds_or(PAPER_SEEDS if protocol == "paper" else exact)
+    return PAPER_SEEDS if protocol == "paper" else exact
 
 
 def _demonstrations(environment: str, protocol: str, seed: int) -> int | None:
@@ -169,56 +170,73 @@ def summarise(rows: Sequence[Row], rule: str, random: Sequence[Row] = ()) -> Row
 
 
 def lines(store: Store, environment: str) -> dict[str, dict[str, Row]]:
-    """Summaries by method and protocol, of what a store holds of an environment."""
+    """Summaries by method and protocol, of what a store holds of an environment.
+
+    Every row of the table is there, also one without trials.
+    """
     found: dict[str, dict[str, Row]] = {}
-    for method in _present(store, environment):
+    for method in _rows(store, environment):
+        found[method] = {}
         for protocol in PROTOCOLS:
             where = {"environment": environment, "protocol": protocol}
             rows = store.select(TABLE, **where, method=method)
             if rows:
                 random = store.select(TABLE, **where, method="random")
-                found.setdefault(method, {})[protocol] = summarise(rows, RULE_OF[protocol], random)
+                found[method][protocol] = summarise(rows, RULE_OF[protocol], random)
     return found
 
 
-def _present(store: Store, environment: str) -> list[str]:
-    """Methods that a store holds trials of; those that are no longer registered come last."""
+def _rows(store: Store, environment: str) -> list[str]:
+    """All methods; those that a store holds trials of and that are no longer registered last."""
     there = {str(row["method"]) for row in store.select(TABLE, environment=environment)}
-    known = [method for method in all_methods() if method in there]
-    return known + sorted(there - set(known))
+    return [*all_methods(), *sorted(there - set(all_methods()))]
 
 
 def describe(store: Store) -> str:
-    """One table per environment, in Markdown."""
-    parts = []
+    """One table per environment, in Markdown, and the commands that fill its gaps."""
+    parts = [
+        "A full table has {} trials by the paper's protocol and {} by the exact one ({} where "
+        "policies are learned). A cell says: success rate, its 95 % interval (Wilson), mean and "
+        "standard deviation of iterations over the successful trials, and the number of "
+        "trials.".format(*map(len, (PAPER_SEEDS, EXACT_SEEDS, EXACT_SEEDS_LEARNED)))
+    ]
     for environment in COMPARED:
-        found = lines(store, environment)
-        title = f"### {ENVIRONMENTS[environment].title}"
-        if not found:
-            parts.append(f"{title}\n\nNot run yet.")
-            continue
-        counts = {
-            protocol: max(
-                (by[protocol]["trials"] for by in found.values() if protocol in by), default=0
-            )
-            for protocol in PROTOCOLS
-        }
         table = [
+            f"### {ENVIRONMENTS[environment].title}",
+            "",
             "| method | paper | paper's protocol | exact protocol | 95 % interval of the mean "
             "| earlier than random : later (p) |",
             "| --- | --- | --- | --- | --- | --- |",
         ]
-        for method, by in found.items():
+        for method, by in lines(store, environment).items():
             paper = _published_text(published(environment, method))
             own = [_cell(by.get(protocol)) for protocol in PROTOCOLS]
             table.append(f"| `{method}` | {paper} | {' | '.join(own)} | {_tests(by)} |")
-        note = (
-            f"Up to {counts['paper']} trials by the paper's protocol and {counts['exact']} by the "
-            "exact one; in brackets the 95 % interval of the success rate. A dash: not run, or "
-            "never reached."
-        )
-        parts.append("\n".join([title, "", *table, "", note]))
+        gaps = _gaps(store, environment)
+        if gaps:
+            table += [
+                "",
+                "Cells that are not run, or have fewer trials than a full table:",
+                "",
+                *gaps,
+            ]
+        parts.append("\n".join(table))
     return "\n\n".join(parts)
+
+
+def _gaps(store: Store, environment: str) -> list[str]:
+    """The commands that complete what a store holds of an environment, as a list."""
+    found = []
+    for protocol in PROTOCOLS:
+        wanted = len(full_seeds(environment, protocol))
+        counts = Counter(
+            row["method"] for row in store.select(TABLE, environment=environment, protocol=protocol)
+        )
+        gaps = [method for method in all_methods() if counts[method] < wanted]
+        named = gaps if len(gaps) < len(all_methods()) else ()
+        if gaps:
+            found.append(f"- {command('table1', environment, protocol, named)}")
+    return found
 
 
 def _published_text(paper: Published | None) -> str:
@@ -230,14 +248,14 @@ def _published_text(paper: Published | None) -> str:
 
 def _cell(line: Row | None) -> str:
     if line is None:
-        return NO_RESULT
+        return NOT_RUN
     if line["refused"]:
         return "does not apply"
     low, high = line["share"]
     after = (
         "" if line["after_mean"] is None else f", {line['after_mean']:.1f} ± {line['after_sd']:.1f}"
     )
-    return f"{line['reached']:.0%} ({low:.0%} to {high:.0%}){after}"
+    return f"{line['reached']:.0%} ({low:.0%} to {high:.0%}){after}; {line['trials']}"
 
 
 def _tests(by: dict[str, Row]) -> str:

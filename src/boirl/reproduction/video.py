@@ -6,11 +6,12 @@ from pathlib import Path
 
 from matplotlib.animation import PillowWriter
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from boirl.files import cannot_write, make_folder
 from boirl.reproduction.figure7 import ENVIRONMENT, KERNEL, best_rewards, threshold_panel
 from boirl.reproduction.panels import COLOURS, best_curves, missing
-from boirl.reproduction.plan import Item, Plan
+from boirl.reproduction.plan import Item, Plan, not_run
 from boirl.reproduction.searches import search_cell
 from boirl.reproduction.store import Cell, Store
 
@@ -43,6 +44,7 @@ def save_film(store: Store, path: Path) -> Path:
                 left.set_title(f"evaluation {number}: best NLL {row['nll']:.2f}")
                 right.step(range(number + 1), curve[: number + 1], where="post", color=COLOURS[0])
                 right.set(xlim=(0, len(curve)), ylim=(-0.03, 1.03), xlabel="evaluation")
+                right.xaxis.set_major_locator(MaxNLocator(integer=True))
                 right.set(ylabel="success rate of the best reward")
                 writer.grab_frame()
     except OSError as error:
@@ -51,7 +53,7 @@ def save_film(store: Store, path: Path) -> Path:
 
 
 def describe(store: Store) -> str:
-    return "Not run yet." if not best_rewards(store) else "One frame per evaluation."
+    return not_run("video") if not best_rewards(store) else "One frame per evaluation."
 
 
 ITEM = Item(

@@ -67,8 +67,8 @@ def _no_worse(rows: Sequence[Row], everything: Sequence[Row]) -> float | None:
     return float(np.mean(pairs)) if pairs else None
 
 
-def write_csv(path: Path, rows: Sequence[Row]) -> None:
-    """A table; columns are the union of those of all rows, lists are joined."""
+def csv_text(rows: Sequence[Row]) -> str:
+    """A table in CSV; columns are the union of those of all rows, lists are joined."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     text = io.StringIO()
     table = csv.DictWriter(text, columns, lineterminator="\n")
@@ -80,7 +80,12 @@ def write_csv(path: Path, rows: Sequence[Row]) -> None:
                 for name, value in row.items()
             }
         )
-    write_bytes(path, text.getvalue().encode())
+    return text.getvalue()
+
+
+def write_csv(path: Path, rows: Sequence[Row]) -> None:
+    """Write a table, see `csv_text`."""
+    write_bytes(path, csv_text(rows).encode())
 
 
 def _show(name: str, form: str) -> Callable[[Row], str]:
