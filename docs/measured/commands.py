@@ -20,7 +20,7 @@ OPTIONS = {
     "many-parameters": "--method rho-matern --method random --method maxent --seeds 100-109",
     "constraints": "--seeds 100-119 --evaluations 20",
     "mixtures": "--seeds 100-119",
-    "questions": "--seeds 100-104",
+    "questions": "--seeds 100-119",
     "rescoring": "--problem roads --problem 'roads, logsumexp' --problem gridworld --seeds 100-102",
     "worst-case": "--seeds 100-119",
     "maze-noise": "--trials 16",
@@ -28,7 +28,7 @@ OPTIONS = {
     "optima": "--seeds 112-121",
     "shaping": "--seeds 100-109",
     "taxi-learning": "--seeds 100-105",
-    "suite": "--seeds 112-114 --method search --method search-few",
+    "suite": "--seeds 112-114 --method search --method search-few --method no-checks",
     "town-estimates": "--seeds 100-199",
 }
 """Options of experiments, beside `--out` and `--data`."""
@@ -40,7 +40,7 @@ COMMANDS = {
     },
     "suite-pyvbmc": "boirl experiment suite --seeds 112 --method search-few --method pyvbmc "
     "--out FOLDER",
-    "suite-ablation": "boirl experiment suite --seeds 112 --method search-few "
+    "suite-ablation": "boirl experiment suite --seeds 112-114 --method search-few "
     "--method few-rho-rbf --method few-theta --method few-log-ei --method few-uncertain "
     "--method few-no-descents --method few-no-checks --method few-uniform --out FOLDER",
     "bus_engines_speed": "python benchmarks/bus_engines.py --data FOLDER --econirl FOLDER "
