@@ -1,14 +1,19 @@
 """Is the best an optimum? On a parabola whose answers are known."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 
+import boirl
+from boirl.errors import InvalidInputError
 from boirl.evaluation import Evaluation
 from boirl.results.optimality import (
     Slopes,
     check_edge,
+    check_jumps,
     check_stalled,
     check_ties,
     promised_gain,
@@ -136,3 +141,62 @@ def test_what_changes_something_is_not_tied(parabola):
 def test_a_tie_of_the_gridworld_is_found(found):
     (one,) = check_ties(found, Slopes.of(found)).data["ties"]
     np.testing.assert_allclose(np.abs(one["direction"]), [0.0, 0.0, 8.0], atol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def stepped():
+    """Who walks a line is paid beyond a threshold; what else there is pays little."""
+    places = torch.linspace(0.0, 1.0, 15, dtype=torch.float64)
+
+    def paid(theta, transitions):
+        beyond = (places[transitions.states] > theta[:, :1]).double()
+        return theta[:, 1:] * beyond
+
+    here = np.arange(15)
+    ways = np.stack([np.maximum(here - 1, 0), np.minimum(here + 1, 14), here], axis=1)
+    mdp = boirl.TabularMDP.from_next_states(ways, 0.9)
+    reward = boirl.CallableReward(paid, {"threshold": (0.1, 0.9), "height": (0.0, 5.0)})
+    problem = boirl.TabularProblem(mdp, reward, name="step")
+    shown = problem.demonstrate([0.6, 3.0], 30, seed=400, horizon=10)
+    return problem.with_demonstrations(shown)
+
+
+def test_a_reward_that_jumps_is_not_said_to_be_tied(stepped):
+    search = boirl.explore(stepped, evaluations=15, seed=401)
+    health = search.health()
+    assert health.named("rewards tied").data["ties"] == []
+    jumps = health.named("reward jumps")
+    assert jumps.data["parameters"] == ["threshold"]
+    assert "reward jumps: the reward changes along threshold" in str(search)
+
+
+def test_the_bound_of_a_parameter_that_jumps_is_judged_by_what_is_expected(stepped):
+    """The slope at the bound is 0, and the NLL rises from there."""
+
+    def predict(theta):
+        return 8.0 + (theta[0] > 0.1), 0.1
+
+    at_bound = SimpleNamespace(
+        problem=stepped, best=np.array([0.1, 3.0]), best_index=0, predict_nll=predict
+    )
+    flat = Slopes(np.array([0]), np.array([[0.0, 0.6]]), np.zeros((1, 2)))
+    assert check_edge(at_bound, flat).data["resting"] == {"threshold": "lower"}
+    jumping = replace(flat, jumping=("threshold",))
+    assert check_edge(at_bound, jumping).data["held"] == {"threshold": "lower"}
+
+
+def test_a_reward_that_jumps_has_no_maximum_by_its_gradient(stepped):
+    with pytest.raises(InvalidInputError, match=r"along threshold.*reward\.fix"):
+        boirl.maximum_likelihood(stepped)
+    held = replace(stepped, reward=stepped.reward.fix(threshold=0.6))
+    assert boirl.maximum_likelihood(held).converged
+
+
+def test_a_smooth_reward_does_not_jump(found):
+    finding = check_jumps(Slopes.of(found))
+    assert not finding.needs_attention
+    assert finding.data["parameters"] == []
+
+
+def test_without_gradients_nothing_is_said_of_jumps(parabola):
+    assert check_jumps(Slopes.of(parabola(UNITS, gradients=False))) is None

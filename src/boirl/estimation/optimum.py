@@ -86,7 +86,7 @@ def find_optimum(
         first: Further starts in the unit cube, `n x d`, which are descended from first.
 
     Raises:
-        InvalidInputError: The NLL has no gradient.
+        InvalidInputError: The NLL has no gradient, or one that does not tell of jumps.
         SolverError: No theta has a policy.
     """
     problem = objective.problem
@@ -94,6 +94,14 @@ def find_optimum(
         raise InvalidInputError(
             f"the policies of problem {problem.name!r} are learned, so its NLL has no exact "
             "gradient; expected known dynamics (use boirl.explore)"
+        )
+    if problem.jumping_parameters:
+        names = ", ".join(problem.jumping_parameters)
+        raise InvalidInputError(
+            f"the reward of problem {problem.name!r} changes along {names} in a way that its "
+            "derivative does not tell of (a threshold, or a part cut off from the graph), so that "
+            "no maximum and no standard error follow from it; smooth the reward, hold "
+            f"{names} (reward.fix), or use boirl.explore"
         )
     chosen = _screened(objective, starts, seed)
     if first is not None:

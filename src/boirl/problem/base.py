@@ -6,6 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from boirl.problem.given_later import GivenLater
 from boirl.problem.likelihood import Policy, trajectory_log_likelihoods
 from boirl.problem.scoring import Scored
 from boirl.rewards import RewardFamily, Transitions
+from boirl.rewards.jumps import jumping_parameters
 from boirl.threads import single_thread
 from boirl.types import Box, Difference, FloatArray, HalfSpace, Report, silent
 
@@ -312,6 +314,11 @@ class Problem(Scored, ABC, Generic[P]):
                 f"{PROBE_THETAS} thetas all over the box; check that the family uses its "
                 f"parameters ({', '.join(self.box.names)})"
             )
+
+    @cached_property
+    def jumping_parameters(self) -> tuple[str, ...]:
+        """Names of the parameters along which the reward jumps: gradients do not tell of it."""
+        return jumping_parameters(self.reward, self.probed_transitions())
 
     def probed_transitions(self) -> Transitions:
         """Transitions that tell reward families apart, `T`: those demonstrated, or all."""

@@ -16,7 +16,7 @@ from boirl.projections import Identity
 from boirl.results.findings import Finding, Health
 from boirl.results.inference import ParameterSummary, summarise_parameters
 from boirl.results.informativeness import ONE_IN_TWENTY, check_informative
-from boirl.results.optimality import Slopes, check_edge, check_stalled, check_ties
+from boirl.results.optimality import Slopes, check_edge, check_jumps, check_stalled, check_ties
 from boirl.results.predictions import check_predictions
 from boirl.types import FloatArray
 
@@ -45,6 +45,7 @@ def examine(found: RewardSet, seed: int = 0) -> Health:
         check_failures(found, samples),
         check_informative(found),
         check_ties(found, slopes),
+        check_jumps(slopes),
     ]
     return Health(one for one in findings if one is not None)
 

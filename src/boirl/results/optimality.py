@@ -32,11 +32,13 @@ class Slopes:
         numbers: Of the evaluations that have one, `n`.
         units: Their thetas in the unit cube, `n x d`.
         gradients: Of the mean NLL there, `n x d`.
+        jumping: Names of the parameters along which the reward jumps, of which slopes say nothing.
     """
 
     numbers: IntArray
     units: FloatArray
     gradients: FloatArray
+    jumping: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, found: RewardSet) -> Slopes:
@@ -47,7 +49,8 @@ class Slopes:
         rows = [np.asarray(found.evaluations[n].gradient) for n in known]
         gradients = np.array(rows).reshape(-1, box.dimension) * (box.high - box.low)
         units = box.to_unit(found.thetas[known]).reshape(-1, box.dimension)
-        return cls(np.array(known, dtype=np.int64), units, gradients)
+        jumping = found.problem.jumping_parameters if known else ()
+        return cls(np.array(known, dtype=np.int64), units, gradients, jumping)
 
     def at(self, number: int) -> FloatArray | None:
         """The gradient of an evaluation, `d`."""
@@ -102,7 +105,7 @@ def check_edge(found: RewardSet, slopes: Slopes) -> Finding:
         side = "lower" if unit[column] <= NEAR_BOUND else "upper"
         if side == "upper" and unit[column] < 1.0 - NEAR_BOUND:
             continue
-        if gradient is not None:
+        if gradient is not None and name not in slopes.jumping:
             rise = gradient[column] if side == "lower" else -gradient[column]
         else:
             middle = found.best.copy()
@@ -168,17 +171,20 @@ def check_ties(found: RewardSet, slopes: Slopes) -> Finding | None:
 
     Slopes of all evaluations are tested together. A direction is tied where crossing the box
     along it changes the log-likelihood of all demonstrations by less than a likelihood-ratio test
-    of one parameter at 95 % can see. That needs more gradients than parameters.
+    of one parameter at 95 % can see. That needs more gradients than parameters. Parameters along
+    which the reward jumps are left out.
     """
     box, n = found.problem.box, len(found.problem.demonstrations)
     if len(slopes.numbers) <= box.dimension:
         return None
     limit = 0.5 * float(chi2.ppf(0.95, 1))
-    second_moment = slopes.gradients.T @ slopes.gradients / len(slopes.gradients)
-    _, vectors = np.linalg.eigh(second_moment)
+    smooth = [column for column, name in enumerate(box.names) if name not in slopes.jumping]
+    gradients = slopes.gradients[:, smooth]
+    _, vectors = np.linalg.eigh(gradients.T @ gradients / len(gradients))
     tied = []
     for vector in vectors.T:
-        crossing = vector / np.abs(vector).max()
+        crossing = np.zeros(box.dimension)
+        crossing[smooth] = vector / np.abs(vector).max()
         change = n * float(np.sqrt(np.square(slopes.gradients @ crossing).mean()))
         if change < limit:
             tied.append({"direction": (crossing * (box.high - box.low)), "change": change})
@@ -193,6 +199,26 @@ def check_ties(found: RewardSet, slopes: Slopes) -> Finding | None:
         "parameter, or compare rewards along other directions only"
     )
     return Finding("rewards tied", False, text, {"ties": tied})
+
+
+def check_jumps(slopes: Slopes) -> Finding | None:
+    """Along which parameters the reward jumps, so that exact gradients do not say what it does.
+
+    None where there are no gradients to be misled by.
+    """
+    if not len(slopes.numbers):
+        return None
+    data = {"parameters": list(slopes.jumping)}
+    if not slopes.jumping:
+        return Finding(
+            "reward jumps", False, "the derivative of the reward says what it does", data
+        )
+    text = (
+        f"the reward changes along {', '.join(slopes.jumping)} in a way that its derivative does "
+        "not tell of (a threshold, or a part cut off from the graph): what is known of it rests on "
+        "evaluated NLLs alone"
+    )
+    return Finding("reward jumps", False, text, data)
 
 
 def _listed(direction: FloatArray, names: tuple[str, ...]) -> str:

@@ -40,6 +40,9 @@ def describe(found: RewardSet, verify_evaluations: int) -> str:
     ties = health.named("rewards tied")
     if ties is not None and ties.data["ties"]:
         lines.append(str(ties))
+    jumps = health.named("reward jumps")
+    if jumps is not None and jumps.data["parameters"]:
+        lines.append(str(jumps))
     seconds = float(np.median(found.seconds))
     model_free = found.problem.is_model_free
     if not model_free and 0.0 < seconds * verify_evaluations < VERIFIED_SECONDS:

@@ -26,7 +26,7 @@ from boirl.errors import DemonstrationError, InvalidInputError, SolverError
 from boirl.evaluation import Evaluation, PolicyArrays
 from boirl.problem.base import DEMONSTRATION_STREAM, Problem
 from boirl.problem.behaviour import largest_differences, mean_total_variation
-from boirl.rewards import RewardFamily
+from boirl.rewards import RewardFamily, Transitions
 from boirl.threads import single_thread
 from boirl.types import Difference, FloatArray, HalfSpace, IntArray, Report
 
@@ -103,6 +103,9 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
 
     def _flows(self, policy: RoutePolicy | KeptRoutePolicy) -> FloatArray:
         return policy.turn_flows(self.demonstrations.starts, self._observed.weights)
+
+    def probed_transitions(self) -> Transitions:
+        return self._turn_utilities.transitions
 
     def _evaluate(self, theta: FloatArray, seed: int | None, report: Report) -> Evaluation:
         policy = self.policy(theta)
