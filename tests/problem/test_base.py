@@ -1,4 +1,4 @@
-"""Evaluations of exact problems: gradients, kept policies, rewards that do not vary."""
+"""Evaluations of exact problems: gradients, kept policies."""
 
 import numpy as np
 import pytest
@@ -131,58 +131,6 @@ def test_learned_policies_have_no_gradient():
         learned.build().nll_and_gradient(learned.TRUTH)
 
 
-def constant(theta, steps):
-    return torch.full((len(theta), len(steps)), 0.7, dtype=torch.float64)
-
-
-@pytest.mark.parametrize(
-    "reward",
-    [
-        LinearReward(np.zeros((4, 1)), WEIGHT),
-        CallableReward(constant, WEIGHT),
-        CallableReward(lambda *given: constant(*given) * torch.inf, WEIGHT),
-    ],
-    ids=["zero features", "no parameter used", "infinite"],
-)
-def test_a_reward_that_does_not_vary_is_refused(random_problem, reward):
-    problem = random_problem(1000, reward=reward)
-    with pytest.raises(InvalidInputError, match=r"does not depend on theta.*\(weight\)"):
-        problem.check_reward_varies()
-
-
-def test_a_reward_that_varies_where_nobody_went_is_accepted(random_problem):
-    features = np.zeros((4, 1))
-    features[3] = 1.0
-    problem = random_problem(1000, reward=LinearReward(features, WEIGHT))
-    elsewhere = Demonstrations.from_arrays([[0, 1], [1, 0]], [[0, 0], [0, 0]])
-    problem.with_demonstrations(elsewhere).check_reward_varies()
-
-
-@pytest.mark.parametrize("worst", [np.nan, np.inf])
-def test_a_reward_that_is_not_finite_somewhere_varies(random_problem, worst):
-    def reward(theta, steps):
-        paid = theta[:, :1] * torch.as_tensor(steps.states)
-        return torch.where(theta[:, :1] > 0.0, paid, torch.full_like(paid, worst))
-
-    random_problem(1000, reward=CallableReward(reward, WEIGHT)).check_reward_varies()
-
-
-def test_learned_rewards_are_checked_along_the_demonstrations():
-    learned.build().check_reward_varies()
-    blind = CallableReward(constant, {"x": (-1.0, 1.0), "y": (-1.0, 1.0)})
-    with pytest.raises(InvalidInputError, match="does not depend on theta"):
-        learned.build(reward=blind).check_reward_varies()
-
-
-def test_demonstrations_of_a_single_step_are_enough_to_check_a_reward():
-    """Their ends are unknown, and the reward does not look at them."""
-    shown = Demonstrations.from_trajectories(
-        [(np.zeros((1, 2)), np.zeros((1, 2))), (np.ones((1, 2)) * 0.1, np.zeros((1, 2)))]
-    )
-    assert shown.unknown_ends.all()
-    learned.build(demonstrations=shown).check_reward_varies()
-
-
 def test_what_a_problem_cannot_do_is_said(random_problem):
     problem = random_problem(1000)
     with pytest.raises(InvalidInputError, match="no known truth"):
@@ -199,12 +147,3 @@ def test_unknown_ends_are_refused_where_the_reward_depends_on_them():
         check_ends(unknown, on_ends)
     check_ends(unknown, LinearReward(np.eye(2), {"a": (0, 1), "b": (0, 1)}))
     check_ends(unknown.subset([0]), on_ends)
-
-
-def test_rewards_are_probed_all_over_the_box(random_problem):
-    problem = random_problem(1000)
-    steps = problem.mdp.paid_transitions("state")
-    first, again = problem.probe_reward(steps), problem.probe_reward(steps)
-    np.testing.assert_array_equal(first, again)
-    assert first.shape == (16, 4)
-    assert np.ptp(first, axis=0).min() > 0.0

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from boirl.problem import Problem, TabularProblem
-from boirl.problem.base import PROBE_THETAS
+from boirl.problem.probing import PROBE_THETAS
 from boirl.rewards import LinearReward, RewardFamily, Transitions
 from boirl.types import FloatArray
 

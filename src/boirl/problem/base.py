@@ -6,11 +6,9 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike
 
 from boirl.demonstrations import Demonstrations
@@ -18,22 +16,19 @@ from boirl.errors import InvalidInputError, ProcessDiedError, SolverError
 from boirl.evaluation import FAULT, Evaluation, PolicyArrays
 from boirl.problem.given_later import GivenLater
 from boirl.problem.likelihood import Policy, trajectory_log_likelihoods
+from boirl.problem.probing import Probed
 from boirl.problem.scoring import Scored
-from boirl.rewards import RewardFamily, Transitions
-from boirl.rewards.jumps import jumping_parameters
+from boirl.rewards import RewardFamily
 from boirl.threads import single_thread
 from boirl.types import Box, Difference, FloatArray, HalfSpace, Report, silent
 
 DEMONSTRATION_STREAM = 8
 """Demonstrations draw from the stream (seed, this)."""
 
-PROBE_THETAS = 16
-"""Thetas at which a reward family is evaluated to distinguish it from another one."""
-
 P = TypeVar("P", bound=Policy)
 
 
-class Problem(Scored, ABC, Generic[P]):
+class Problem(Scored, Probed, ABC, Generic[P]):
     """What a search needs to know; `P` is the type of its policies.
 
     Attributes:
@@ -300,45 +295,6 @@ class Problem(Scored, ABC, Generic[P]):
     @abstractmethod
     def fingerprint(self) -> str:
         """Changes when anything changes that an NLL depends on."""
-
-    def check_reward_varies(self) -> None:
-        """Refuse a reward family that pays the same for every theta.
-
-        Raises:
-            InvalidInputError: It does, along the demonstrations and wherever else it is asked.
-        """
-        rewards = self.probe_reward(self.probed_transitions())
-        if (rewards == rewards[:1]).all():
-            raise InvalidInputError(
-                f"the reward of problem {self.name!r} does not depend on theta: it is the same for "
-                f"{PROBE_THETAS} thetas all over the box; check that the family uses its "
-                f"parameters ({', '.join(self.box.names)})"
-            )
-
-    @cached_property
-    def jumping_parameters(self) -> tuple[str, ...]:
-        """Names of the parameters along which the reward jumps: gradients do not tell of it."""
-        return jumping_parameters(self.reward, self.probed_transitions())
-
-    def probed_transitions(self) -> Transitions:
-        """Transitions that tell reward families apart, `T`: those demonstrated, or all."""
-        shown = self.demonstrations
-        if self.reward.depends_on != "transition":
-            return Transitions(shown.states, shown.actions)
-        known = ~shown.unknown_ends
-        return Transitions(shown.states[known], shown.actions[known], shown.next_states[known])
-
-    def probe_reward(self, transitions: Transitions) -> FloatArray:
-        """Rewards of `T` transitions at some thetas all over the box, `n x T`.
-
-        Two families that agree there are taken for the same.
-        """
-        drawn = np.random.default_rng(0).random((PROBE_THETAS, self.box.dimension))
-        with torch.no_grad():
-            rewards: FloatArray = self.reward(
-                torch.tensor(self.box.from_unit(drawn)), transitions
-            ).numpy()
-        return rewards
 
     def __repr__(self) -> str:
         count = len(self.demonstrations) if self.has_demonstrations else "no"

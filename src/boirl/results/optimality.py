@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.stats import chi2
@@ -181,7 +181,7 @@ def check_ties(found: RewardSet, slopes: Slopes) -> Finding | None:
     smooth = [column for column, name in enumerate(box.names) if name not in slopes.jumping]
     gradients = slopes.gradients[:, smooth]
     _, vectors = np.linalg.eigh(gradients.T @ gradients / len(gradients))
-    tied = []
+    tied: list[dict[str, Any]] = []
     for vector in vectors.T:
         crossing = np.zeros(box.dimension)
         crossing[smooth] = vector / np.abs(vector).max()

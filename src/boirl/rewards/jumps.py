@@ -67,8 +67,12 @@ def jumping_parameters(reward: RewardFamily, transitions: Transitions) -> tuple[
 
 def _some(transitions: Transitions, rng: np.random.Generator) -> Transitions:
     rows = np.sort(rng.permutation(len(transitions))[:MOST_TRANSITIONS])
-    parts = (transitions.states, transitions.actions, transitions.next_states)
-    return Transitions(*(None if part is None else part[rows] for part in parts))
+    actions, ends = transitions.actions, transitions.next_states
+    return Transitions(
+        transitions.states[rows],
+        None if actions is None else actions[rows],
+        None if ends is None else ends[rows],
+    )
 
 
 def _weighted(

@@ -570,3 +570,10 @@ def test_the_published_estimate_is_where_the_likelihood_of_borlange_is_highest(b
     )
     assert np.abs(best.jac).max() < 1e-3
     np.testing.assert_allclose(best.x, PUBLISHED, atol=0.05)
+
+
+def test_rewards_are_probed_on_turns(roads):
+    problem = recursive_logit_problem(*roads)
+    possible = (problem.choice.turn_steps[0] >= 0).sum()
+    assert len(problem.probed_transitions()) == possible
+    assert problem.jumping_parameters == ()
