@@ -83,11 +83,7 @@ def test_the_same_theta_twice_says_nothing_of_the_curvature():
         ((10.0, 0.1), 11.0, True),
         ((10.0, 1e-6), 10.001, False),
         ((10.0, 0.1), np.nan, True),
-        ((11.0, 0.1), 10.0, True),
-        ((15.0, 0.1), 20.0, False),
-        ((15.0, 0.1), np.nan, False),
     ],
 )
 def test_a_prediction_is_off_where_it_matters(predicted, nll, off):
-    best = np.fmin(nll, 10.0)
-    assert is_off(predicted, nll, best, n_demonstrations=100, d=2) == off
+    assert is_off(predicted, nll, n_demonstrations=100, d=2) == off

@@ -38,27 +38,15 @@ class Seen(Protocol):
     def gradients(self) -> FloatArray: ...
 
 
-def is_off(
-    predicted: tuple[float, float], nll: float, best: float, n_demonstrations: int, d: int
-) -> bool:
-    """Whether a prediction was off by more than it may be, where that concerns the way down.
+def is_off(predicted: tuple[float, float], nll: float, n_demonstrations: int, d: int) -> bool:
+    """Whether a prediction, mean and standard deviation, was off by more than it may be.
 
-    A difference within the tolerance of a likelihood-ratio test does not matter. Neither does an
-    error far above the best, where both what was predicted and what was found would be rejected: it
-    says nothing about the way down from the best.
-
-    Args:
-        predicted: Mean and standard deviation.
-        nll: What was found; NaN where the evaluation failed.
-        best: The lowest NLL found so far, this one included.
-        n_demonstrations: How many demonstrations an NLL is the mean of.
-        d: Number of parameters.
+    A difference within the tolerance of a likelihood-ratio test does not matter.
     """
     mean, sd = predicted
-    tolerance = likelihood_ratio_tolerance(n_demonstrations, d)
-    if np.fmin(mean, nll) > best + tolerance:
-        return False
-    return not np.isfinite(nll) or abs(nll - mean) > max(OFF * sd, tolerance)
+    if not np.isfinite(nll):
+        return True
+    return abs(nll - mean) > max(OFF * sd, likelihood_ratio_tolerance(n_demonstrations, d))
 
 
 def quasi_newton_step(

@@ -234,8 +234,8 @@ class RewardSampler(BaseSampler):
         predicted = done[latest].system_attrs.get(PREDICTED)
         if self.acquisition not in (resolve, sharpen) or predicted is None:
             return False
-        n, best = self.surrogate.n_demonstrations, min(one.nll for one in finished if one.ok)
-        return is_off(predicted, finished[latest].nll, best, n, self.box.dimension)
+        n = self.surrogate.n_demonstrations
+        return is_off(predicted, finished[latest].nll, n, self.box.dimension)
 
     def surrogate_after(self, evaluations: Sequence[Evaluation]) -> Surrogate:
         """The surrogate that some evaluations call for."""
