@@ -40,7 +40,9 @@ def misbehave(self: Any, theta: Any, seed: int | None = None, report: Any = None
     if first == -1.0:
         return Evaluation(tuple(theta), float("nan"))
     report(0.5, "half")
-    return Evaluation(tuple(theta), 3.0, log_likelihoods=np.ones(len(self.demonstrations)), seed=seed)
+    return Evaluation(
+        tuple(theta), 3.0, log_likelihoods=np.ones(len(self.demonstrations)), seed=seed
+    )
 
 
 @pytest.fixture

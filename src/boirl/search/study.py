@@ -109,6 +109,7 @@ class Study(ChangingEvidence):
             self.optuna_study = open_study(storage, name or f"boirl-{problem.name}")
         self.database = StudyDatabase(self.optuna_study, storage)
         self.records = EvaluationRecords(problem.box, kept)
+        self.database.check_readable()
         with storage_errors(storage):
             self.evidence = StudyEvidence(self.optuna_study, self.records, problem)
         self._check_problem(problem)
