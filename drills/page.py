@@ -8,6 +8,7 @@ A table in `docs/parallel.md`, between two comments, is made from `docs/results/
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -137,8 +138,31 @@ def lines(folder: Path = RESULTS) -> str:
     rows = ["| drill | before | now | clean |", "| --- | --- | --- | --- |"]
     for name, one in json.loads(file.read_text())["lines"].items():
         clean = "yes" if one["after"]["clean"] else "no"
-        rows.append(f"| {name} | {one['before']} | {_in_short(one['after'])} | {clean} |")
+        short = IN_WORDS.get(name, _in_short)
+        rows.append(f"| {name} | {one['before']} | {short(one['after'])} | {clean} |")
     return "\n".join(["", *rows])
+
+
+def _memory(after: dict[str, Any]) -> str:
+    """What numbers of links that once took all memory come to, in all columns of all files."""
+    cases = [one for one in after.values() if isinstance(one, dict)]
+    raised = " or ".join(sorted({one["raised"].split()[-1] for one in cases}))
+    most = max(one["megabytes"] for one in cases)
+    return f"{len(cases)} such numbers: {raised}, {most} MB at most"
+
+
+def _messages(after: dict[str, Any]) -> str:
+    """What is said of each kind of damage, without what to do about it."""
+    said = {name: value for name, value in after.items() if isinstance(value, str)}
+    reasons = {name: re.search(r"\((.*?)\)", value) for name, value in said.items()}
+    return "; ".join(f"{name}: {found[1]}" for name, found in reasons.items() if found)
+
+
+IN_WORDS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "memory corruption": _memory,
+    "damaged and locked databases": _messages,
+}
+"""Drills whose numbers say little, or are too many for a table."""
 
 
 def _in_short(after: dict[str, Any]) -> str:

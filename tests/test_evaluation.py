@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 import pytest
+import torch
 
+from boirl.errors import InvalidInputError
 from boirl.evaluation import Evaluation
 
 THETA = (0.5, -1.25)
@@ -154,3 +156,101 @@ def test_the_family_is_not_part_of_the_parts():
     family = object()
     again = Evaluation.from_parts(FULL.numbers(), FULL.arrays(), family)
     assert again.reward is family
+
+
+class Number:
+    """As a scalar of another library."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __float__(self):
+        return self.value
+
+
+def test_numbers_and_arrays_of_other_libraries_become_those_of_python_and_numpy():
+    found = Evaluation(
+        np.array(THETA),
+        np.float32(3.5),
+        nll_se=Number(0.25),
+        gradient=[0.1, 0.2],
+        log_likelihoods=torch.tensor([-3.0, -4.0]),
+        n_policies=np.int64(3),
+        policies=iter([{"values": np.zeros(2)}]),
+    )
+    assert found.theta == THETA
+    assert (type(found.nll), found.nll, found.nll_se) == (float, 3.5, 0.25)
+    assert found.gradient.tolist() == [0.1, 0.2]
+    assert found.log_likelihoods.tolist() == [-3.0, -4.0]
+    assert (type(found.n_policies), len(found.policies)) == (int, 1)
+    found.check_storable(2)
+    assert through_json(found).nll == 3.5
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"theta": None},
+        {"theta": ((1.0,),)},
+        {"nll": "3.5"},
+        {"nll": None},
+        {"nll": 1 + 2j},
+        {"nll": np.array([3.5])},
+        {"nll": 10**400},
+        {"nll_se": None},
+        {"seconds": "long"},
+        {"n_policies": "x"},
+        {"n_policies": 1.5},
+        {"environment_steps": None},
+        {"seed": 2**100},
+        {"gradient": np.array(["a", "b"])},
+        {"log_likelihoods": np.array([object()])},
+        {"policies": 3},
+        {"failure": ValueError("x")},
+        {"facts": [1]},
+    ],
+)
+def test_what_is_no_number_and_no_array_is_named(changes):
+    (name,) = changes
+    with pytest.raises(InvalidInputError, match=f"{name} of the evaluation is .*; expected"):
+        Evaluation(**{"theta": THETA, "nll": 3.5, **changes})
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, 1e300])
+def test_a_gradient_that_is_not_finite_or_absurd_is_none(wrong):
+    assert Evaluation(THETA, 3.5, gradient=np.array([1.0, wrong])).gradient is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"nll_se": math.nan}, "nll_se of the evaluation is nan"),
+        ({"nll_se": 1e300}, "nll_se of the evaluation is 1e\\+300"),
+        ({"seconds": math.nan}, "seconds of the evaluation is nan"),
+        ({"seconds": -1.0}, "seconds of the evaluation is -1.0"),
+        ({"gradient": np.ones(3)}, r"gradient of the evaluation has shape \(3,\); expected 2"),
+        ({"gradient": np.ones((2, 2))}, r"gradient of the evaluation has shape \(2, 2\)"),
+        ({"log_likelihoods": np.ones(5)}, r"has shape \(5,\); expected 2 numbers"),
+        ({"policies": (None,)}, "policy 0 of the evaluation is None"),
+        ({"policies": ({"values": [1, 2]},)}, r"array 'values' of policy 0 .* is \[1, 2\]"),
+        ({"policies": ({"values": np.array([{}])},)}, "dtype=object.*; expected a NumPy array"),
+        ({"policies": ({"../x": np.ones(1)},)}, "name of an array of policy 0 .* is '../x'"),
+        ({"policies": ({3: np.ones(1)},)}, "name of an array of policy 0 .* is 3"),
+        ({"facts": {"who": object()}}, "facts hold a object"),
+    ],
+)
+def test_what_a_study_cannot_keep_is_named(changes, reason):
+    FULL.check_storable(2)
+    with pytest.raises(InvalidInputError, match=reason):
+        dataclasses.replace(FULL, **changes).check_storable(2)
+
+
+def test_facts_that_hold_themselves_are_named():
+    facts: dict[str, object] = {}
+    facts["again"] = facts
+    with pytest.raises(InvalidInputError, match="cannot be stored"):
+        Evaluation(THETA, 3.5, facts=facts).check_storable(2)
+
+
+def test_a_failed_evaluation_needs_no_standard_error():
+    Evaluation(THETA, math.nan, math.nan, failure="the motor caught fire").check_storable(2)

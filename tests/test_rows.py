@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from boirl.errors import InvalidInputError
+from boirl.errors import InvalidInputError, StorageError
+from boirl.files import LIMIT_VARIABLE
 from boirl.rows import LARGEST, read_csv, read_text
 
 
@@ -84,3 +85,17 @@ def test_other_encodings_are_refused(path):
 def test_a_folder_in_place_of_a_file_is_named(tmp_path):
     with pytest.raises(InvalidInputError, match=r"could not be read .*directory.*expected a text"):
         read_text(tmp_path, ("a", "b"))
+
+
+def test_a_cell_that_no_table_has_is_refused(path):
+    path.write_text("a\n1\n" + "1" * 200_000 + "\n")
+    with pytest.raises(InvalidInputError, match="line 3: field larger than field limit"):
+        read_csv(path, ("a",))
+
+
+@pytest.mark.parametrize("read", [read_csv, read_text])
+def test_no_more_is_read_than_the_limit(path, read, monkeypatch):
+    monkeypatch.setenv(LIMIT_VARIABLE, "1000")
+    path.symlink_to("/dev/zero")
+    with pytest.raises(StorageError, match="too large"):
+        read(path, ("a",))

@@ -50,6 +50,7 @@ def test_a_number_that_is_none_is_named_with_its_place():
     ("name", "content", "message"),
     [
         ("lines.jsonl", "{}\nnothing", r"line 2: found no JSON"),
+        ("lines.jsonl", "[" * 10**5, r"line 1: found no JSON \(maximum recursion depth"),
         ("lines.jsonl", "[1]", r"line 1: found a list; expected an object per line"),
         ("gone.csv", None, "there is no file"),
         ("table.xlsx", "", r"ends in \.xlsx; expected"),
@@ -76,6 +77,15 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path, monkeypatch):
     monkeypatch.setenv("BOIRL_MAX_BYTES", "2")
     with pytest.raises(StorageError, match="more than 2 bytes"):
         read_table(tmp_path / "large.csv")
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_what_has_no_end_is_not_read(tmp_path, monkeypatch, ending):
+    # Devices say that they are empty.
+    (tmp_path / f"endless.{ending}").symlink_to("/dev/zero")
+    monkeypatch.setenv("BOIRL_MAX_BYTES", "1000")
+    with pytest.raises(StorageError, match="too large"):
+        read_table(tmp_path / f"endless.{ending}")
 
 
 def test_parquet_files_need_an_extra(tmp_path, monkeypatch):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boirl.errors import SolverError
+from boirl.errors import InvalidInputError, SolverError
 from boirl.types import FloatArray
 
 PolicyArrays = Mapping[str, NDArray[Any]]
@@ -25,6 +25,12 @@ _POLICY = "policy"
 
 LARGEST_NLL = 1e100
 """Beyond, squares of NLLs and their sums are no numbers, and nothing can be learned."""
+
+LARGEST_INTEGER = 2**63
+"""What files keep whole numbers in ends there."""
+
+LONGEST_SHOWN = 80
+"""Characters of a value in a message."""
 
 NOT_A_NUMBER = "the NLL is"
 FAULT = "fault"
@@ -44,7 +50,8 @@ class Evaluation:
         nll_se: Standard error of `nll` due to the solver; 0 where it is exact or unknown.
         log_likelihoods: Log-likelihood of each trajectory, `N`; None where only the NLL is known.
             With several policies, the mean over them.
-        gradient: Derivative of `nll` by theta, `d`; None where there is none.
+        gradient: Derivative of `nll` by theta, `d`; None where there is none, or one that is not
+            finite or absurd.
         policies: The policies behind the NLL in compact form, the best one first. Only training
             runs that are repeated give more than one.
         n_policies: Number of policy optimisations that the evaluation took.
@@ -71,12 +78,65 @@ class Evaluation:
     reward: Any = None
 
     def __post_init__(self) -> None:
+        self._put_in_order()
         if self.failure is not None:
             object.__setattr__(self, "nll", math.nan)
         elif not abs(self.nll) <= LARGEST_NLL:
             wanted = f"one up to {LARGEST_NLL:g}" if math.isfinite(self.nll) else "a finite number"
             object.__setattr__(self, "failure", f"{NOT_A_NUMBER} {self.nll}; expected {wanted}")
             object.__setattr__(self, "nll", math.nan)
+
+    def _put_in_order(self) -> None:
+        """Numbers and arrays of any library as those of Python and NumPy; names what is neither."""
+        in_order: dict[str, Any] = {
+            "theta": _thetas(self.theta),
+            "nll": math.nan if self.failure is not None else _float("nll", self.nll),
+            "nll_se": _float("nll_se", self.nll_se),
+            "seconds": _float("seconds", self.seconds),
+            "n_policies": _integer("n_policies", self.n_policies),
+            "environment_steps": _integer("environment_steps", self.environment_steps),
+            "seed": None if self.seed is None else _integer("seed", self.seed),
+            "log_likelihoods": _floats("log_likelihoods", self.log_likelihoods),
+            "gradient": _believable(_floats("gradient", self.gradient)),
+            "policies": _tuple("policies", self.policies),
+        }
+        for name, value in in_order.items():
+            object.__setattr__(self, name, value)
+        if not isinstance(self.failure, str | None):
+            raise _unexpected("failure", self.failure, "the reason as text, or None")
+        if not isinstance(self.facts, Mapping):
+            raise _unexpected("facts", self.facts, "values by name")
+
+    def check_storable(self, n_trajectories: int) -> None:
+        """Refuse what a study could not keep, or what a search could not learn from.
+
+        Args:
+            n_trajectories: How many there are to explain.
+        """
+        if self.ok and not 0.0 <= self.nll_se <= LARGEST_NLL:
+            expected = "a finite number, 0 or more"
+            raise _unexpected("nll_se", self.nll_se, expected)
+        if not 0.0 <= self.seconds < math.inf:
+            raise _unexpected("seconds", self.seconds, "a finite number, 0 or more")
+        for label, array, length in (
+            ("gradient", self.gradient, len(self.theta)),
+            ("log_likelihoods", self.log_likelihoods, n_trajectories),
+        ):
+            if array is not None and array.shape != (length,):
+                raise InvalidInputError(
+                    f"{label} of the evaluation has shape {array.shape}; expected {length} "
+                    "numbers, or None"
+                )
+        for number, policy in enumerate(self.policies):
+            _check_policy(number, policy)
+        try:
+            json.dumps(self.numbers())
+        except (TypeError, ValueError, RecursionError) as error:
+            reason = " ".join(str(error).split())
+            raise InvalidInputError(
+                f"the evaluation cannot be stored ({reason}); expected facts that are numbers, "
+                "strings and lists of them, by name"
+            ) from error
 
     @property
     def ok(self) -> bool:
@@ -170,3 +230,65 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise TypeError(f"facts hold a {type(value).__name__}; expected numbers, strings or lists")
+
+
+def _thetas(theta: Any) -> tuple[float, ...]:
+    if type(theta) is tuple and all(type(value) is float for value in theta):
+        return theta
+    numbers = _floats("theta", theta)
+    if numbers is None or numbers.ndim != 1:
+        raise _unexpected("theta", theta, "one number per parameter")
+    return tuple(numbers.tolist())
+
+
+def _believable(gradient: FloatArray | None) -> FloatArray | None:
+    """A gradient that something can be learned from; None where there is no such."""
+    is_known = gradient is not None and (np.abs(gradient) <= LARGEST_NLL).all()
+    return gradient if is_known else None
+
+
+def _tuple(label: str, values: Any) -> tuple[Any, ...]:
+    try:
+        return tuple(values)
+    except TypeError:
+        raise _unexpected(label, values, "a tuple") from None
+
+
+def _float(label: str, value: Any) -> float:
+    try:
+        if np.ndim(value) == 0 and not isinstance(value, str | bytes):
+            return float(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise _unexpected(label, value, "a number")
+
+
+def _integer(label: str, value: Any) -> int:
+    if isinstance(value, int | np.integer) and abs(int(value)) < LARGEST_INTEGER:
+        return int(value)
+    raise _unexpected(label, value, f"a whole number below {LARGEST_INTEGER}")
+
+
+def _floats(label: str, values: Any) -> FloatArray | None:
+    if values is None:
+        return None
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise _unexpected(label, values, "numbers, or None") from None
+
+
+def _check_policy(number: int, policy: Any) -> None:
+    label = f"policy {number}"
+    if not isinstance(policy, Mapping):
+        raise _unexpected(label, policy, "arrays by name")
+    for name, array in policy.items():
+        if not isinstance(name, str) or not name or ".." in name.split("/"):
+            raise _unexpected(f"the name of an array of {label}", name, "text without '..'")
+        if not isinstance(array, np.ndarray) or array.dtype.hasobject:
+            raise _unexpected(f"array {name!r} of {label}", array, "a NumPy array of numbers")
+
+
+def _unexpected(label: str, found: Any, expected: str) -> InvalidInputError:
+    shown = " ".join(repr(found)[:LONGEST_SHOWN].split())
+    return InvalidInputError(f"{label} of the evaluation is {shown}; expected {expected}")

@@ -94,7 +94,7 @@ def read_arrays(path: str | os.PathLike[str], what: str) -> dict[str, NDArray[An
     except FileNotFoundError:
         raise InvalidInputError(f"there is no file {os.fspath(path)!r} with {what}") from None
     except TooLargeError as error:
-        raise _too_large(os.fspath(path), limit, str(error)) from None
+        raise too_large(os.fspath(path), limit, str(error)) from None
 
 
 @contextlib.contextmanager
@@ -147,7 +147,7 @@ def _check_archive(content: BinaryIO, name: str, limit: int) -> None:
     content.seek(0)
     size = sum(member.file_size for member in members)
     if size > limit:
-        raise _too_large(name, limit, f"it would expand to {size} bytes")
+        raise too_large(name, limit, f"it would expand to {size} bytes")
     for member in members:
         if member.filename.startswith("/") or ".." in member.filename.split("/"):
             raise StorageError(
@@ -156,7 +156,8 @@ def _check_archive(content: BinaryIO, name: str, limit: int) -> None:
             )
 
 
-def _too_large(name: str, limit: int, found: str) -> StorageError:
+def too_large(name: str, limit: int, found: str) -> StorageError:
+    """The error for a file of more bytes than are read whole."""
     return StorageError(
         f"{name!r} is too large ({found}); expected at most {limit} bytes: it is damaged or "
         f"something else, or raise ${LIMIT_VARIABLE} where you trust it"

@@ -6,10 +6,12 @@ import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from boirl.errors import InvalidInputError
+from boirl.files import TooLargeError, max_bytes, read_bounded, too_large
 from boirl.types import FloatArray, IntArray
 
 LARGEST = 2**63 - 1
@@ -103,6 +105,16 @@ def read_text(path: Path, columns: Sequence[str]) -> Rows:
 def read_csv(path: Path, required: Sequence[str]) -> Rows:
     """All named columns of a file with a header, which must name some."""
     reader = csv.reader(_lines(path))
+    try:
+        return _read_csv(path, reader, required)
+    except csv.Error as error:
+        raise InvalidInputError(
+            f"{path}, line {reader.line_num}: {error}; expected cells with commas between"
+        ) from None
+
+
+def _read_csv(path: Path, reader: Any, required: Sequence[str]) -> Rows:
+    """The rows that a reader yields, under its first one."""
     header = [cell.strip() for cell in next(reader, [])]
     missing = [column for column in required if column not in header]
     if missing:
@@ -139,7 +151,11 @@ def _rows(path: Path, columns: Sequence[str], rows: list[tuple[int, list[str]]])
 def _lines(path: Path) -> list[str]:
     """The lines of a file in UTF-8, with or without a byte-order mark."""
     try:
-        return path.read_text(encoding="utf-8-sig").splitlines()
+        with path.open("rb") as stream:
+            content = read_bounded(stream, max_bytes())
+        return content.decode("utf-8-sig").splitlines()
+    except TooLargeError as error:
+        raise too_large(str(path), max_bytes(), str(error)) from None
     except FileNotFoundError:
         raise InvalidInputError(f"there is no file {str(path)!r}") from None
     except UnicodeDecodeError as error:

@@ -19,7 +19,14 @@ import numpy as np
 
 from boirl.errors import InvalidInputError, StorageError
 from boirl.extras import needed
-from boirl.files import LIMIT_VARIABLE, damage_reported, max_bytes
+from boirl.files import (
+    LIMIT_VARIABLE,
+    TooLargeError,
+    damage_reported,
+    max_bytes,
+    read_bounded,
+    too_large,
+)
 from boirl.rows import read_csv
 
 ENDINGS = (".csv", ".jsonl", ".parquet")
@@ -197,7 +204,7 @@ def _read_json_lines(path: Path) -> Table:
     for number, text in _json_lines(path):
         try:
             row = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InvalidInputError(f"{path}, line {number}: found no JSON ({error})") from None
         if not isinstance(row, Mapping):
             raise InvalidInputError(
@@ -209,8 +216,12 @@ def _read_json_lines(path: Path) -> Table:
 
 
 def _json_lines(path: Path) -> Iterator[tuple[int, str]]:
-    with damage_reported(path, "JSON lines"), path.open(encoding="utf-8-sig") as file:
-        yield from ((number, text) for number, text in enumerate(file, 1) if text.strip())
+    try:
+        with damage_reported(path, "JSON lines"), path.open("rb") as stream:
+            texts = read_bounded(stream, max_bytes()).decode("utf-8-sig").split("\n")
+    except TooLargeError as error:
+        raise too_large(str(path), max_bytes(), str(error)) from None
+    yield from ((number, text) for number, text in enumerate(texts, 1) if text.strip())
 
 
 def _read_parquet(path: Path) -> Table:

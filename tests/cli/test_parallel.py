@@ -5,8 +5,10 @@ import sys
 import pytest
 
 from boirl.cli.parallel import resume_command
-from boirl.errors import BoirlError
+from boirl.errors import BoirlError, StorageError
+from boirl.interrupts import Terminated
 from boirl.results import RewardSet
+from boirl.search.database import StudyDatabase
 from boirl.search.study import Study
 
 
@@ -107,3 +109,24 @@ def test_a_search_in_memory_is_kept_if_its_answer_is_interrupted(command, monkey
     code, out, errors = command(*arguments, "--storage", f"sqlite:///{kept}")
     assert "nothing to do: 3 evaluations" in " ".join(errors.split())
     assert "3 evaluations" in out
+
+
+def test_an_interrupt_while_the_database_is_away_ends_at_once(command, monkeypatch, tmp_path):
+    patience = []
+
+    def run(self, evaluations, **options):
+        def away(*given):
+            patience.append(self.database._patience)
+            raise StorageError("the server has gone")
+
+        monkeypatch.setattr(StudyDatabase, "trials", away)
+        raise Terminated
+
+    monkeypatch.setattr(Study, "run", run)
+    storage = f"sqlite:///{tmp_path}/search.db"
+    given = ("run", "gridworld2d", "--storage", storage, "--out", str(tmp_path / "out"))
+    monkeypatch.setattr(sys, "argv", ["boirl", *given])
+    code, _, errors = command(*given)
+    assert (code, patience) == (143, [0.0])
+    assert "interrupted; resume with: boirl run gridworld2d" in errors
+    assert "the server has gone" in errors

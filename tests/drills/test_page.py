@@ -29,6 +29,18 @@ def test_lines_of_the_table_show_before_and_now(tmp_path):
     assert page.lines(tmp_path).splitlines()[-1] == expected
 
 
+def test_lines_that_are_messages_or_many_cases_are_said_in_words(tmp_path):
+    cases = {f"case {n}": {"raised": "boirl.errors AnError", "megabytes": n} for n in (3, 5)}
+    lines = {
+        "memory corruption": {**cases, "clean": True},
+        "damaged and locked databases": {"cut": "storage x (malformed); bring back", "clean": True},
+    }
+    content = {name: {"before": "", "after": after} for name, after in lines.items()}
+    (tmp_path / "drill_table.json").write_text(json.dumps({"lines": content}))
+    said = [row.split("|")[3].strip() for row in page.lines(tmp_path).splitlines()[-2:]]
+    assert said == ["2 such numbers: AnError, 5 MB at most", "cut: malformed"]
+
+
 @pytest.mark.parametrize("name", ["drill_cluster", "drill_postgres"])
 def test_the_fault_drills_were_passed(name):
     found = json.loads((page.RESULTS / f"{name}.json").read_text())

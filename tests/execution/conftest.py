@@ -29,6 +29,8 @@ def misbehave(self: Any, theta: Any, seed: int | None = None, report: Any = None
     first = theta[0]
     if first == -2.0:
         os.kill(os.getpid(), signal.SIGKILL)
+    if first == -2.25:
+        os.fork()
     if first == -1.75:
         time.sleep(60)
     if first == -1.5:
@@ -38,7 +40,9 @@ def misbehave(self: Any, theta: Any, seed: int | None = None, report: Any = None
     if first == -1.0:
         return Evaluation(tuple(theta), float("nan"))
     report(0.5, "half")
-    return Evaluation(tuple(theta), 3.0, log_likelihoods=np.ones(2), seed=seed)
+    return Evaluation(
+        tuple(theta), 3.0, log_likelihoods=np.ones(len(self.demonstrations)), seed=seed
+    )
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import asyncio
 import re
 
+import numpy as np
 import pytest
 
 from boirl.errors import SolverError
@@ -63,9 +64,11 @@ def test_errors_of_boirl_speak_for_themselves():
         (3.0, "returned a float; expected a boirl.Evaluation"),
         (None, "returned a NoneType"),
         (Evaluation((0.0, 0.0), 3.0), r"evaluated theta \(0.0, 0.0\); expected \(0.5, 1.0\)"),
-        (Evaluation((0.5, 1.0), 3.0, nll_se=float("nan")), "standard error of the NLL is nan"),
-        (Evaluation((0.5, 1.0), 3.0, nll_se=-1.0), "standard error of the NLL is -1.0"),
+        (Evaluation((0.5, 1.0), 3.0, nll_se=float("nan")), "nll_se of the evaluation is nan"),
+        (Evaluation((0.5, 1.0), 3.0, nll_se=-1.0), "nll_se of the evaluation is -1.0"),
         (Evaluation((0.5, 1.0), 3.0, facts={"who": object()}), "facts hold a object"),
+        (Evaluation((0.5, 1.0), 3.0, gradient=np.ones(3)), r"has shape \(3,\); expected 2"),
+        (Evaluation((0.5, 1.0), 3.0, log_likelihoods=np.ones(99)), r"has shape \(99,\)"),
     ],
 )
 def test_what_a_study_could_not_store_is_a_fault(problem, monkeypatch, returned, reason):
@@ -81,3 +84,16 @@ def test_errors_that_are_no_exceptions_are_faults_too(problem, monkeypatch):
 
     monkeypatch.setattr(type(problem), "evaluate", cancel)
     assert "raised CancelledError" in carry_out(problem, job(), silent, "me").fault
+
+
+def test_an_error_that_cannot_say_what_it_is_is_a_fault_too(problem, monkeypatch):
+    class SilentError(Exception):
+        def __str__(self):
+            raise ValueError("no words")
+
+    def fail(self, *given):
+        raise SilentError
+
+    monkeypatch.setattr(type(problem), "evaluate", fail)
+    outcome = carry_out(problem, job(), silent, "me")
+    assert "raised SilentError: (without a message that can be read)" in outcome.fault

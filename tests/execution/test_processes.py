@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_info
 
 from boirl.errors import InvalidInputError
 from boirl.evaluation import Evaluation
+from boirl.execution.jobs import Outcome
 from boirl.execution.processes import ProcessWorkers
 from tests.execution.conftest import job, outcomes_of
 
@@ -49,6 +50,33 @@ def test_a_process_that_dies_hangs_or_raises_is_survived(misbehaving):
     assert "nan" in found[4].fault
     assert (found[5].fault, found[5].evaluation.nll) == (None, 3.0)
     assert seen == [(5, 0.5, "half")]
+
+
+def test_an_evaluation_that_forks_counts_once(misbehaving):
+    workers = ProcessWorkers(misbehaving, 1)
+    try:
+        found = outcomes_of(workers, [job(n, first) for n, first in enumerate((-2.25, 0.5, -2.25))])
+        assert [found[n].evaluation.nll for n in range(3)] == [3.0] * 3
+        assert [found[n].job.number for n in range(3)] == [0, 1, 2]
+        assert not workers.wait(0.2)
+    finally:
+        workers.close()
+
+
+def test_an_outcome_of_another_job_than_the_one_that_runs_is_left_alone(misbehaving):
+    workers = ProcessWorkers(misbehaving, 1)
+    try:
+        workers.submit(job(1, -1.75))
+        (process,) = workers._processes
+        real = process.connection
+        process.connection, there = multiprocessing.Pipe()
+        there.send(Outcome(job(0), "worker 0"))
+        assert workers.wait(1.0) == []
+        assert list(workers.running) == [1]
+        process.connection.close()
+        process.connection = real
+    finally:
+        workers.close()
 
 
 def test_another_attempt_is_made_elsewhere(problem):

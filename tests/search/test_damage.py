@@ -49,6 +49,22 @@ def test_a_file_holds_studies_once_it_has_one(file, tmp_path):
         "UPDATE trial_user_attributes SET value_json = '1e200' WHERE key = 'boirl:evaluation'",
         """UPDATE trial_user_attributes SET value_json = '{"gradient": {}, "facts": 1}' """
         "WHERE key = 'boirl:evaluation'",
+        *(
+            f"UPDATE trial_user_attributes SET value_json = '{value}' "
+            "WHERE key = 'boirl:evaluation'"
+            for value in (
+                '{"gradient": [1]}',
+                '{"nll_se": -1}',
+                '{"evidence": [1]}',
+                '{"artifact": 5}',
+                f'{{"artifact": "{"x" * 300}"}}',
+            )
+        ),
+        *(
+            f"UPDATE study_user_attributes SET key = 'boirl:evidence', value_json = '{value}' "
+            "WHERE key = 'boirl:versions'"
+            for value in ("[1]", '{"version": "x"}', "[" * 10**5 + "]" * 10**5)
+        ),
     ],
 )
 def test_what_is_damaged_is_refused_in_one_line_at_once(statement, file, random_problem):

@@ -34,9 +34,19 @@ def test_another_problem_is_refused_with_what_differs(random_problem, tmp_path):
 
 def test_what_is_too_long_to_print_is_left_out():
     assert difference({"thetas": [1]}, {"thetas": [2]}) == ""
+    assert difference({"design": [[1.0]]}, {"design": [[2.0]]}) == ""
     assert difference("abc", "abd") == ""
     assert difference({"seed": 1}, {"seed": 1}) == ""
     assert difference({"seed": 1, "kernel": "rbf"}, {"seed": 2, "kernel": "rbf"}) == (
         ": seed was 1, now 2"
     )
     assert np.isscalar(versions()["numpy"])
+
+
+def test_other_initial_thetas_are_refused_with_what_differs(random_problem, tmp_path):
+    given = {"storage": f"sqlite:///{tmp_path}/search.db", **OPTIONS}
+    Study(random_problem(1000), n_initial=3, **given)
+    with pytest.raises(InvalidInputError, match=r"initial thetas: design was .*3.*, now .*4"):
+        Study(random_problem(1000), n_initial=4, **given)
+    with pytest.raises(InvalidInputError, match=r"initial thetas; ask for the same"):
+        Study(random_problem(1000), initial=np.zeros((2, 2)), **given)

@@ -1,5 +1,6 @@
 """Databases of studies: addresses, opening, and what goes wrong with them."""
 
+import os
 import sqlite3
 import traceback
 
@@ -97,6 +98,12 @@ def test_optuna_says_no_more_and_no_less_than_before(tmp_path, capfd):
     finally:
         optuna.logging.set_verbosity(optuna.logging.WARNING)
     assert "A new study" not in capfd.readouterr().err
+
+
+def test_a_pipe_is_no_database_and_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "search.db")
+    with pytest.raises(InvalidInputError, match="is a pipe; expected an SQLite file"):
+        open_study(f"sqlite:///{tmp_path}/search.db", "one")
 
 
 @pytest.mark.parametrize(

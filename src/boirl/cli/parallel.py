@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from boirl.cli.app import errors
-from boirl.errors import InvalidInputError
+from boirl.errors import InvalidInputError, StorageError
 from boirl.extras import missing_reported
 from boirl.interrupts import Terminated, remembered_interrupts
 
@@ -92,11 +92,17 @@ def _interrupted(
 ) -> typer.Exit:
     """Say what was kept and how to go on; returns what ends the command."""
     code = 143 if isinstance(error, Terminated) else 130
-    _say_where(search, storage, out, "interrupted")
-    if out is not None and any(one.ok for one in search.evaluations):
-        # Last, as it takes longest: whoever ends this process may not wait for it.
-        search.result().save(out / "rewards.npz")
-        errors.print(f"the rewards so far are in {out / 'rewards.npz'}", markup=False)
+    with search.database.without_patience():
+        try:
+            _say_where(search, storage, out, "interrupted")
+        except StorageError as away:
+            said = f"interrupted; resume with: {resume_command()}; {away}"
+            errors.print(said, style="red", markup=False)
+            return typer.Exit(code)
+        if out is not None and any(one.ok for one in search.evaluations):
+            # Last, as it takes longest: whoever ends this process may not wait for it.
+            search.result().save(out / "rewards.npz")
+            errors.print(f"the rewards so far are in {out / 'rewards.npz'}", markup=False)
     return typer.Exit(code)
 
 

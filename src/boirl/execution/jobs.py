@@ -6,8 +6,6 @@ without a number, takes too long or loses its process is a fault: another attemp
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import traceback
 from dataclasses import dataclass
@@ -67,18 +65,23 @@ class Outcome:
 
 def carry_out(problem: Problem[Any], job: Job, report: Report, worker: str) -> Outcome:
     """Evaluate a theta; whatever goes wrong is in the outcome."""
+    process = os.getpid()
     try:
-        evaluation = _checked(problem.evaluate(job.theta, job.seed, report), job)
+        evaluation = _checked(problem.evaluate(job.theta, job.seed, report), problem, job)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         last = traceback.format_exception(error)
         trace = "\n".join("".join(last).splitlines()[-LAST_LINES:])
         return Outcome(job, worker, fault=reason_of(error), trace=trace)
+    finally:
+        if os.getpid() != process:
+            # The copy of an evaluation that forks: one of the two goes on.
+            os._exit(0)
     return Outcome(job, worker, evaluation, fault=evaluation.fault)
 
 
-def _checked(evaluation: Any, job: Job) -> Evaluation:
+def _checked(evaluation: Any, problem: Problem[Any], job: Job) -> Evaluation:
     """What a problem returned, where a study can store it: problems may be of anybody's making."""
     if not isinstance(evaluation, Evaluation):
         raise InvalidInputError(
@@ -89,19 +92,18 @@ def _checked(evaluation: Any, job: Job) -> Evaluation:
         raise InvalidInputError(
             f"the problem evaluated theta {tuple(evaluation.theta)}; expected {job.theta}"
         )
-    if not (math.isfinite(evaluation.nll_se) and evaluation.nll_se >= 0.0):
-        raise InvalidInputError(
-            f"the standard error of the NLL is {evaluation.nll_se}; expected a finite number, 0 or "
-            "more"
-        )
-    # What is no number, string or list is named here, not when the study is written.
-    json.dumps(evaluation.numbers())
+    # What cannot be kept is named here, not when the study is written.
+    evaluation.check_storable(len(problem.demonstrations))
     return evaluation
 
 
 def reason_of(error: BaseException) -> str:
     """Why an evaluation could not be carried out, in one line."""
-    message = " ".join(str(error).split())[:LONGEST_REASON]
+    try:
+        message = " ".join(str(error).split())[:LONGEST_REASON]
+    except Exception:
+        # Errors of anybody's making may fail to say what they are.
+        message = "(without a message that can be read)"
     if isinstance(error, BoirlError):
         return message
     where = traceback.extract_tb(error.__traceback__)

@@ -125,6 +125,9 @@ class ProcessWorkers(Workers):
         if not isinstance(message, Outcome):
             self.watch(worker.number, *message)
             return None
+        if message.job != running.job:
+            # Whatever an evaluation has started may still hold its end of the connection.
+            return None
         del self.running[worker.number]
         worker.number = None
         return message

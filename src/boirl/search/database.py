@@ -72,6 +72,10 @@ class StudyDatabase:
         with refused_if_unreadable(self.address):
             return self._patiently(lambda: self.study.user_attrs.get(key))
 
+    def check_readable(self) -> None:
+        """Refuse a study whose attributes are damaged."""
+        self.attribute("")
+
     def record(self, key: str, value: Any) -> Any:
         """Give the study an attribute where it has none; returns the one it has afterwards."""
 

@@ -20,13 +20,13 @@ from numpy.typing import ArrayLike
 from optuna.trial import FrozenTrial
 
 from boirl.demonstrations import Demonstrations
-from boirl.errors import InvalidInputError
+from boirl.errors import InvalidInputError, StorageError
 from boirl.evaluation import Evaluation
 from boirl.files import read_arrays, without_prefix
 from boirl.problem import Problem
 from boirl.problem.preferences import Preferences
 from boirl.search.evidence_files import evidence_file, write_evidence
-from boirl.search.records import EvaluationRecords, evidence_of
+from boirl.search.records import EvaluationRecords, check_whole, evidence_of
 from boirl.types import FloatArray
 
 EVIDENCE = "boirl:evidence"
@@ -80,6 +80,7 @@ class StudyEvidence:
             kept = self._records.read(trial)
             if evidence_of(trial) != self.version:
                 kept = rescored(self.problem, kept)
+            check_whole(trial, kept, len(self.problem.demonstrations))
             self._by_demonstrations[trial.number] = kept
         return kept
 
@@ -148,7 +149,12 @@ class StudyEvidence:
         if self.version:
             write_evidence(folder, self.version, self.problem, self.preferences)
 
-    def _restore(self, stored: Mapping[str, Any]) -> None:
+    def _restore(self, stored: Any) -> None:
+        if not isinstance(stored, dict) or not isinstance(stored.get("version"), int):
+            raise StorageError(
+                f"the evidence of the study is damaged (found {str(stored)[:80]!r}); bring back a "
+                "copy of the database, or name another one"
+            )
         self.version = stored["version"]
         folder = self._records.folder
         if folder is None:

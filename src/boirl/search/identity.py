@@ -33,9 +33,15 @@ def describe_problem(problem: Problem[Any]) -> dict[str, Any]:
 
 def difference(stored: Any, wanted: Any) -> str:
     """What differs between two records, where they are short enough to print."""
-    if not isinstance(stored, dict) or not isinstance(wanted, dict) or "thetas" in wanted:
+    if not isinstance(stored, dict) or not isinstance(wanted, dict):
         return ""
-    keys = [key for key in wanted if stored.get(key) != wanted[key]]
+    keys = [key for key in wanted if stored.get(key) != wanted[key] and key != "thetas"]
+    keys = [key for key in keys if _is_short(stored.get(key)) and _is_short(wanted[key])]
     if not keys:
         return ""
     return ": " + ", ".join(f"{key} was {stored.get(key)!r}, now {wanted[key]!r}" for key in keys)
+
+
+def _is_short(value: Any) -> bool:
+    """Whether people would read it; lists of thetas are long."""
+    return not isinstance(value, list) or not any(isinstance(one, list) for one in value)

@@ -23,7 +23,7 @@ from optuna.artifacts.exceptions import ArtifactNotFound
 from optuna.trial import FrozenTrial, TrialState
 
 from boirl.cache import cache_folder
-from boirl.errors import BoirlWarning, StorageError
+from boirl.errors import BoirlWarning, InvalidInputError, StorageError
 from boirl.evaluation import Evaluation
 from boirl.files import make_folder, read_arrays
 from boirl.search.passwords import hide_password
@@ -35,6 +35,9 @@ ARTIFACT = "artifact"
 
 ARRAYS = "evaluation.npz"
 MIME_TYPE = "application/octet-stream"
+
+LONGEST_NAME = 200
+"""Of an artifact; those of this module have 36 characters."""
 
 Attributes = dict[str, Any]
 
@@ -72,7 +75,10 @@ def numbers_of(trial: FrozenTrial, box: Box) -> dict[str, Any]:
 
 def evidence_of(trial: FrozenTrial) -> int:
     """How often the evidence of the study had changed when a trial was evaluated."""
-    return int(_stored(trial).get(EVIDENCE_VERSION, 0))
+    version = _stored(trial).get(EVIDENCE_VERSION, 0)
+    if not isinstance(version, int):
+        raise damaged(trial, f"its evidence is {version!r}; expected a whole number")
+    return version
 
 
 def _stored(trial: FrozenTrial) -> dict[str, Any]:
@@ -89,6 +95,14 @@ def damaged(trial: FrozenTrial, reason: str) -> StorageError:
         f"what the study holds of evaluation {trial.number} is damaged ({reason}); bring back a "
         "copy of the database, or name another one"
     )
+
+
+def check_whole(trial: FrozenTrial, evaluation: Evaluation, n_trajectories: int) -> None:
+    """Refuse what a study holds of an evaluation where nobody could have told it so."""
+    try:
+        evaluation.check_storable(n_trajectories)
+    except InvalidInputError as error:
+        raise damaged(trial, str(error)) from error
 
 
 def evaluation_of(trial: FrozenTrial, box: Box) -> Evaluation:
@@ -202,7 +216,11 @@ class EvaluationRecords:
         """Those of the evaluation that counts; an interrupted one may have left others behind."""
         artifact = _stored(trial).get(ARTIFACT)
         what = f"the arrays of evaluation {trial.number}"
-        if self.store is None or artifact is None or artifact != Path(artifact).name:
+        if self.store is None or artifact is None:
+            return {}
+        if not isinstance(artifact, str) or len(artifact) > LONGEST_NAME:
+            raise damaged(trial, f"its artifact is {str(artifact)[:80]!r}; expected a name")
+        if artifact != Path(artifact).name:
             return {}
         try:
             if self.folder is not None:

@@ -8,6 +8,7 @@ from boirl.constraints import Constraints
 from boirl.errors import InvalidInputError
 from boirl.priors import prior_from_facts
 from boirl.problem import Problem
+from boirl.search.damage import refused_if_unreadable
 from boirl.search.storage import open_study, storage_errors
 from boirl.search.study import CONSTRAINTS, INITIAL, PRIOR, SETTINGS, Study
 
@@ -24,7 +25,7 @@ def reopen_study(problem: Problem[Any], storage: str, name: str | None = None) -
         InvalidInputError: There is no such study.
     """
     title = name or f"boirl-{problem.name}"
-    with storage_errors(storage):
+    with storage_errors(storage), refused_if_unreadable(storage):
         known = open_study(storage, title).user_attrs
     if SETTINGS not in known:
         raise InvalidInputError(

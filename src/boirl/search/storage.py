@@ -89,6 +89,8 @@ def open_study(storage: str | None, name: str, sampler: BaseSampler | None = Non
         folder = Path(file).resolve().parent
         if not folder.is_dir():
             raise InvalidInputError(f"the folder {str(folder)!r} of the storage does not exist")
+        if Path(file).is_fifo():
+            raise InvalidInputError(f"the storage {file!r} is a pipe; expected an SQLite file")
 
     was_there = False
 

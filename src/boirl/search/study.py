@@ -41,7 +41,6 @@ from boirl.search.records import (
 from boirl.search.sampler import RewardSampler
 from boirl.search.settings import INITIAL_STREAM, SearchOptions, SearchSettings
 from boirl.search.storage import open_study, storage_errors
-from boirl.surrogate.noise import check_standard_errors
 from boirl.types import FloatArray
 
 SETTINGS = "boirl:settings"
@@ -110,6 +109,7 @@ class Study(ChangingEvidence):
             self.optuna_study = open_study(storage, name or f"boirl-{problem.name}")
         self.database = StudyDatabase(self.optuna_study, storage)
         self.records = EvaluationRecords(problem.box, kept)
+        self.database.check_readable()
         with storage_errors(storage):
             self.evidence = StudyEvidence(self.optuna_study, self.records, problem)
         self._check_problem(problem)
@@ -184,14 +184,14 @@ class Study(ChangingEvidence):
         Where another process took the question over and was quicker, its evaluation counts.
         """
         if not isinstance(evaluation, Evaluation):
-            evaluation = Evaluation(question.theta, float(evaluation))
+            evaluation = Evaluation(question.theta, evaluation)
         if evaluation.theta != question.theta:
             raise InvalidInputError(
                 f"the evaluation is of theta {evaluation.theta}; expected that of the question, "
                 f"{question.theta}"
             )
+        evaluation.check_storable(len(self.problem.demonstrations))
         if evaluation.ok:
-            check_standard_errors([evaluation.nll_se], 1)
             evaluation = self.constraints.measured(self.problem, evaluation)
         self.questions.answer(question, evaluation)
 

@@ -93,7 +93,7 @@ def read_buses(folder: str | os.PathLike[str]) -> BusRecords:
             "buses.csv: name it with data, or fill the cache with `boirl data bus-engines --from "
             "FOLDER_OR_URL`"
         ) from None
-    except UnicodeDecodeError as error:
+    except (UnicodeDecodeError, csv.Error) as error:
         raise InvalidInputError(f"{path} is not a text file ({error}); expected CSV") from None
     header = tuple(cell.strip() for cell in lines[0]) if lines else ()
     if header != COLUMNS:
