@@ -23,7 +23,7 @@ from boirl.environments.table_parts import (
     state_numbers,
     without_rows,
 )
-from boirl.environments.transition_table import read_transitions
+from boirl.environments.transition_table import TransitionColumns, read_transitions
 from boirl.errors import InvalidInputError
 from boirl.rewards import RewardFamily, Transitions
 from boirl.rewards.family import DependsOn, as_float64
@@ -171,17 +171,30 @@ class TabularMDP:
         return cls(table.transition, table.n_actions, float(gamma), first, table.terminal)
 
     @classmethod
-    def from_table(cls, table: Any, gamma: float, start: ArrayLike | None = None) -> TabularMDP:
+    def from_table(
+        cls,
+        table: Any,
+        gamma: float,
+        start: ArrayLike | None = None,
+        *,
+        state: str = "state",
+        action: str = "action",
+        next_state: str = "next_state",
+        probability: str = "probability",
+    ) -> TabularMDP:
         """The dynamics in a table of possible steps, one per row; see `transition_table`.
 
         Args:
-            table: A `.csv` file, or a pandas, polars or other table, with the columns `state`,
-                `action`, `next_state` and, where steps are not certain, `probability`. States and
-                actions are numbers from 0 on, or names. States without a row are terminal.
+            table: A `.csv` file, or a pandas, polars or other table. States and actions are
+                numbers from 0 on, or names. States without a row are terminal.
             gamma: Discount in `(0, 1]`.
             start: Distribution of the first state, `S`; by default uniform over those not terminal.
+            state: The column of the state that a step leaves.
+            action: The column of what is done there.
+            next_state: The column of the state that the step leads to.
+            probability: The column of how likely that is; where the table has none, it is certain.
         """
-        read = read_transitions(table)
+        read = read_transitions(table, TransitionColumns(state, action, next_state, probability))
         first = start_distribution(start, read.transition.shape[1], read.terminal)
         mdp = cls(read.transition, read.n_actions, float(gamma), first, read.terminal)
         return mdp.with_names(read.state_names, read.action_names)
