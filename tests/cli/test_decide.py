@@ -25,9 +25,16 @@ def test_act_prints_regrets_and_keeps_the_policy(result, command, tmp_path):
     assert "single best" in out
     with np.load(file) as kept:
         np.testing.assert_allclose(kept["probabilities"][:10].sum(axis=1), 1.0)
+    assert command("act", result, "--policies", 0, "--quiet")[2] == ""
     code, _, errors = command("act", result, "--risk", "huge")
     assert (code, errors.count("\n")) == (2, 1)
     assert "expected 'mean', 'worst' or a level" in errors
+
+
+def test_labels_that_cannot_be_read_are_one_line(command, tmp_path):
+    code, _, errors = command("mixture", "gridworld2d", "--labels", tmp_path / "who.txt")
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "expected a text file with one name per trajectory" in errors
 
 
 def test_what_if_shows_what_changes(result, command):

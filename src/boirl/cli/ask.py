@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from boirl.cli.app import app, console, errors, notes
+from boirl.cli.app import app, console, notes
 from boirl.cli.loading import (
     Bellman,
     BoxName,
@@ -45,6 +45,7 @@ def ask(
     policies: Policies = None,
     seed: Seed = 0,
     problem: ProblemOfResult = None,
+    quiet: Quiet = False,
 ) -> None:
     """Say what to ask the demonstrator next: what the answer is expected to tell, and what each
     reward would answer.
@@ -58,7 +59,7 @@ def ask(
     options: dict[str, Any] = {"policies": policies, "seed": seed}
     if kind == "start":
         options["trajectories"] = trajectories
-    with errors.status("thinking of questions"):
+    with notes.status("thinking of questions"):
         questions = found.questions(n, kind=kind, **options)
     console.print(describe_questions(questions), markup=False)
     if save is not None:
@@ -67,12 +68,12 @@ def ask(
         from boirl.problem.preferences import Preferences
 
         Preferences.concatenate([one.answer(True) for one in questions]).save(save)
-        console.print(f"comparisons: {save}", markup=False)
+        notes.print(f"comparisons: {save}", markup=False)
     if out is not None:
         from boirl.drawing.questions import questions_figure
 
         path = save_figure(questions_figure(found.problem, questions), out)
-        console.print(f"picture: {path}", markup=False)
+        notes.print(f"picture: {path}", markup=False)
 
 
 @app.command()

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from boirl.cli.app import app, console, errors
+from boirl.cli.app import app, console, notes
 from boirl.cli.loading import (
     Bellman,
     BoxName,
@@ -16,6 +16,7 @@ from boirl.cli.loading import (
     Name,
     Policies,
     ProblemOfResult,
+    Quiet,
     ResultFile,
     Seed,
     load,
@@ -36,6 +37,7 @@ def act(
     policies: Policies = None,
     seed: Seed = 0,
     problem: ProblemOfResult = None,
+    quiet: Quiet = False,
 ) -> None:
     """Find one policy for all rewards that explain the demonstrations, and its regrets.
 
@@ -44,7 +46,7 @@ def act(
     from boirl.files import write_arrays
 
     found = open_rewards(file, problem)
-    with errors.status("deciding"):
+    with notes.status("deciding"):
         decision = found.policy(risk=_risk(risk), policies=policies, seed=seed)
     console.print(str(decision), markup=False)
     if out is not None:
@@ -55,7 +57,7 @@ def act(
                 "found.policy(risk=...)"
             )
         write_arrays(out, {"probabilities": probabilities, "regrets": decision.regrets})
-        console.print(f"policy: {out}", markup=False)
+        notes.print(f"policy: {out}", markup=False)
 
 
 def _risk(text: str) -> str | float:
@@ -83,6 +85,7 @@ def what_if(
     policies: Policies = None,
     seed: Seed = 0,
     problem: ProblemOfResult = None,
+    quiet: Quiet = False,
 ) -> None:
     """Say what would change if states were closed, or trajectories started elsewhere.
 
@@ -101,7 +104,7 @@ def what_if(
         by_number = text.replace(",", "").replace(" ", "").isdigit()
         quantities.append(Reach(states, name=None if by_number else f"reaching {text}"))
     quantities += [] if quantities else [ExpectedTotal()]
-    with errors.status("imagining"):
+    with notes.status("imagining"):
         found_there = found.transfer(other, quantities, policies=policies, seed=seed)
     console.print(str(found_there), markup=False)
 
@@ -132,6 +135,7 @@ def mixture(
     demonstrations: DemonstrationFile = None,
     data: Data = None,
     box: BoxName = None,
+    quiet: Quiet = False,
 ) -> None:
     """Tell several demonstrators apart, and find what each of them wants.
 
@@ -143,9 +147,9 @@ def mixture(
     from boirl.search import explore
 
     chosen = load(problem, demonstrations, bellman=bellman, data=data, box=box)
-    who = None if labels is None else labels.read_text(encoding="utf-8").split()
+    who = None if labels is None else _labels(labels)
     if temperatures:
-        with errors.status("searching"):
+        with notes.status("searching"):
             rewards = explore(chosen, evaluations, seed=seed)
         careful = fit_temperatures(rewards, demonstrators or 2, who, seed=seed)
         console.print(str(careful), markup=False)
@@ -153,7 +157,7 @@ def mixture(
             make_folder(out)
             rewards.save(out / "rewards.npz")
         return
-    with errors.status("telling demonstrators apart"):
+    with notes.status("telling demonstrators apart"):
         found = fit_mixture(chosen, demonstrators, who, evaluations=evaluations, seed=seed)
     console.print(str(found), markup=False)
     console.print("trajectories: " + " ".join(map(str, found.labels + 1)), markup=False)
@@ -161,6 +165,17 @@ def mixture(
         make_folder(out)
         for name, one in zip(found.names, found.sets, strict=True):
             one.save(out / f"{name.replace(' ', '-')}.npz")
+
+
+def _labels(file: Path) -> list[str]:
+    """The names in a text file."""
+    try:
+        return file.read_text(encoding="utf-8").split()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInputError(
+            f"{str(file)!r} could not be read ({error}); expected a text file with one name per "
+            "trajectory"
+        ) from None
 
 
 def _states(text: str, option: str, problem: Any) -> list[int]:
