@@ -4,13 +4,13 @@ import pytest
 import typer
 
 from boirl.cli import app
-from boirl.cli.overview import PANELS, arrange
+from boirl.cli.overview import PANELS, _name, arrange
 
 
 def test_every_command_is_in_one_panel():
     listed = [name for names in PANELS.values() for name in names]
-    known = [one.name or one.callback.__name__ for one in app.registered_commands]
-    groups = [one.name for one in app.registered_groups]
+    known = [_name(one) for one in app.registered_commands]
+    groups = [str(one.name) for one in app.registered_groups]
     assert sorted(listed) == sorted([*known, *groups])
     assert known == [name for name in listed if name not in groups]
 

@@ -9,6 +9,7 @@ import typer
 
 from boirl.cli.app import app, console, notes
 from boirl.cli.loading import (
+    AsJson,
     Bellman,
     BoxName,
     Data,
@@ -21,6 +22,7 @@ from boirl.cli.loading import (
     Seed,
     load,
     open_rewards,
+    print_json,
 )
 from boirl.errors import InvalidInputError
 
@@ -45,6 +47,7 @@ def ask(
     policies: Policies = None,
     seed: Seed = 0,
     problem: ProblemOfResult = None,
+    as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Say what to ask the demonstrator next: what the answer is expected to tell, and what each
@@ -52,6 +55,7 @@ def ask(
 
     Example: boirl ask results/rewards.npz -n 3 --out questions.png
     """
+    from boirl.decisions.facts import decision_facts
     from boirl.decisions.questions import describe_questions
     from boirl.files import save_figure
 
@@ -61,7 +65,10 @@ def ask(
         options["trajectories"] = trajectories
     with notes.status("thinking of questions"):
         questions = found.questions(n, kind=kind, **options)
-    console.print(describe_questions(questions), markup=False)
+    if as_json:
+        print_json({"questions": decision_facts(questions)})
+    else:
+        console.print(describe_questions(questions), markup=False)
     if save is not None:
         if kind != "comparison":
             raise InvalidInputError("--save is for comparisons; expected --kind comparison with it")
@@ -106,6 +113,7 @@ def answer(
     demonstrations: DemonstrationFile = None,
     data: Data = None,
     box: BoxName = None,
+    as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Add demonstrations or comparisons to a search, or leave demonstrations out.
@@ -145,7 +153,10 @@ def answer(
         markup=False,
     )
     found = search.run(known + evaluations, progress=not quiet) if evaluations else search.result()
-    console.print(str(found), markup=False)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        console.print(str(found), markup=False)
     if out is not None:
         make_folder(out)
         found.save(out / "rewards.npz")

@@ -9,6 +9,7 @@ import typer
 
 from boirl.cli.app import app, console, notes
 from boirl.cli.loading import (
+    AsJson,
     Bellman,
     BoxName,
     Data,
@@ -21,6 +22,7 @@ from boirl.cli.loading import (
     Seed,
     load,
     open_rewards,
+    print_json,
 )
 from boirl.errors import InvalidInputError
 
@@ -37,6 +39,7 @@ def act(
     policies: Policies = None,
     seed: Seed = 0,
     problem: ProblemOfResult = None,
+    as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Find one policy for all rewards that explain the demonstrations, and its regrets.
@@ -48,7 +51,7 @@ def act(
     found = open_rewards(file, problem)
     with notes.status("deciding"):
         decision = found.policy(risk=_risk(risk), policies=policies, seed=seed)
-    console.print(str(decision), markup=False)
+    _tell(decision, as_json)
     if out is not None:
         probabilities = getattr(decision, "probabilities", None)
         if probabilities is None:
@@ -58,6 +61,16 @@ def act(
             )
         write_arrays(out, {"probabilities": probabilities, "regrets": decision.regrets})
         notes.print(f"policy: {out}", markup=False)
+
+
+def _tell(found: Any, as_json: bool) -> None:
+    """Print what was found, in words or as numbers for other programs."""
+    from boirl.decisions.facts import decision_facts
+
+    if as_json:
+        print_json(decision_facts(found))
+    else:
+        console.print(str(found), markup=False)
 
 
 def _risk(text: str) -> str | float:
@@ -85,6 +98,7 @@ def what_if(
     policies: Policies = None,
     seed: Seed = 0,
     problem: ProblemOfResult = None,
+    as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Say what would change if states were closed, or trajectories started elsewhere.
@@ -106,7 +120,7 @@ def what_if(
     quantities += [] if quantities else [ExpectedTotal()]
     with notes.status("imagining"):
         found_there = found.transfer(other, quantities, policies=policies, seed=seed)
-    console.print(str(found_there), markup=False)
+    _tell(found_there, as_json)
 
 
 @app.command()
@@ -135,6 +149,7 @@ def mixture(
     demonstrations: DemonstrationFile = None,
     data: Data = None,
     box: BoxName = None,
+    as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Tell several demonstrators apart, and find what each of them wants.
@@ -152,15 +167,16 @@ def mixture(
         with notes.status("searching"):
             rewards = explore(chosen, evaluations, seed=seed)
         careful = fit_temperatures(rewards, demonstrators or 2, who, seed=seed)
-        console.print(str(careful), markup=False)
+        _tell(careful, as_json)
         if out is not None:
             make_folder(out)
             rewards.save(out / "rewards.npz")
         return
     with notes.status("telling demonstrators apart"):
         found = fit_mixture(chosen, demonstrators, who, evaluations=evaluations, seed=seed)
-    console.print(str(found), markup=False)
-    console.print("trajectories: " + " ".join(map(str, found.labels + 1)), markup=False)
+    _tell(found, as_json)
+    if not as_json:
+        console.print("trajectories: " + " ".join(map(str, found.labels + 1)), markup=False)
     if out is not None:
         make_folder(out)
         for name, one in zip(found.names, found.sets, strict=True):

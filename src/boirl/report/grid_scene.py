@@ -163,7 +163,7 @@ class GridScene(TableScene):
         if np.isnan(self._usual).any():
             return tuple(numbered)
         usual = [(int(dx), int(dy)) for dx, dy in self._usual]
-        return tuple(map(DIRECTIONS.get, usual, numbered))  # type: ignore[arg-type]
+        return tuple(map(DIRECTIONS.get, usual, numbered))
 
     def still(self) -> Frame:
         rows = self.squares // self.columns
