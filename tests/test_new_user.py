@@ -129,6 +129,16 @@ def test_a_reward_that_is_the_same_everywhere_is_to_blame_itself(command, street
     assert "roll-out" not in told
 
 
+def test_demonstrations_may_come_with_the_command(command, street, tmp_path):
+    source = street("problem.py", "reward, walks, name", "reward, name")
+    assert "'street' has no demonstrations yet" in refused(command, "run", source)
+    walks = tmp_path / "street" / "walks.csv"
+    given = ("evaluate", source, "1", "-1", "3", "--demonstrations", walks, "--quiet")
+    code, out, errors = command(*given)
+    assert (code, errors) == (0, "")
+    assert "NLL" in out
+
+
 def test_tables_with_semicolons_are_read(command, street, tmp_path):
     source = street("walks.csv", ",", ";")
     code, out, errors = command("evaluate", source, "1", "-1", "3", "--quiet")

@@ -64,6 +64,14 @@ def test_a_file_called_problem_gives_the_name_of_its_folder(tmp_path, monkeypatc
     sys.modules.pop("problem")
 
 
+def test_demonstrations_of_a_file_may_come_later(tmp_path):
+    code = f"{CODE}\nfrom dataclasses import replace\nown = replace(build(), demonstrations=None)"
+    problem = load_source(str(write(tmp_path, code)))
+    assert problem.name == "own_street"
+    with pytest.raises(InvalidInputError, match=r"'own_street' has no demonstrations yet"):
+        problem.evaluate([0.5, 0.5])
+
+
 def test_what_boirl_refuses_in_a_file_has_its_line(tmp_path):
     path = write(tmp_path, f"{CODE}\nother = 1\nown = build(1.5)")
     with pytest.raises(InvalidInputError, match=r"gamma is 1\.5; .* \(.*own_street\.py, line 6\)"):

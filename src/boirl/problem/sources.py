@@ -22,6 +22,7 @@ from boirl.errors import BoirlError, InvalidInputError
 from boirl.extras import missing_reported
 from boirl.problem.base import Problem
 from boirl.problem.catalogue import load_problem, plain_options
+from boirl.problem.given_later import GivenLater
 
 DEFAULT_NAME = "problem"
 UNNAMED = "unnamed"
@@ -64,6 +65,8 @@ def load_source(text: str, **options: Any) -> Problem[Any]:
         changes["name"] = _named_after(place)
     if found.recipe is None:
         changes["recipe"] = {"name": text, **plain_options(options)}
+    if changes and GivenLater.is_missing(found):
+        changes["demonstrations"] = None
     return replace(found, **changes) if changes else found  # type: ignore[type-var]
 
 
