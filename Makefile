@@ -81,7 +81,7 @@ docs: $(COMPLETE)
 	$(BIN)/python docs/check_links.py docs/_build/html
 
 docs-test: $(COMPLETE)
-	$(BIN)/python -m pytest -q docs
+	$(if $(DATA),BOIRL_BORLANGE=$(DATA)) $(if $(BUS),BOIRL_BUS_ENGINES=$(dir $(BUS))) $(if $(LABYRINTH),BOIRL_LABYRINTH=$(LABYRINTH)) $(BIN)/python -m pytest -q docs
 
 docs-numbers: $(COMPLETE)
 	$(BIN)/python docs/make_numbers.py

@@ -33,6 +33,10 @@ def test_columns_may_have_other_names():
     assert (mdp.transition != TabularMDP.from_table(table(), gamma=0.9).transition).nnz == 0
     with pytest.raises(InvalidInputError, match=r"expected one called 'odds'.*probability="):
         TabularMDP.from_table(table(), gamma=0.9, probability="odds")
+    with pytest.raises(
+        InvalidInputError, match=r"no column 'odds' to name; expected some of state"
+    ):
+        TabularMDP.from_table(table(), gamma=0.9, odds="chance")
 
 
 def test_numbers_are_the_same_as_arrays():

@@ -23,7 +23,7 @@ from boirl.environments.table_parts import (
     state_numbers,
     without_rows,
 )
-from boirl.environments.transition_table import TransitionColumns, read_transitions
+from boirl.environments.transition_table import read_transitions
 from boirl.errors import InvalidInputError
 from boirl.rewards import RewardFamily, Transitions
 from boirl.rewards.family import DependsOn, as_float64
@@ -172,29 +172,17 @@ class TabularMDP:
 
     @classmethod
     def from_table(
-        cls,
-        table: Any,
-        gamma: float,
-        start: ArrayLike | None = None,
-        *,
-        state: str = "state",
-        action: str = "action",
-        next_state: str = "next_state",
-        probability: str = "probability",
+        cls, table: Any, gamma: float, start: ArrayLike | None = None, **columns: str
     ) -> TabularMDP:
         """The dynamics in a table of possible steps, one per row; see `transition_table`.
 
         Args:
-            table: A `.csv` file, or a pandas, polars or other table. States and actions are
-                numbers from 0 on, or names. States without a row are terminal.
-            gamma: Discount in `(0, 1]`.
-            start: Distribution of the first state, `S`; by default uniform over those not terminal.
-            state: The column of the state that a step leaves.
-            action: The column of what is done there.
-            next_state: The column of the state that the step leads to.
-            probability: The column of how likely that is; where the table has none, it is certain.
+            table: A file, or a pandas, polars or other table, with the columns `state`, `action`,
+                `next_state` and maybe `probability`. States without a row are terminal.
+            gamma, start: As in `from_next_states`.
+            **columns: Their names where they have others, such as `state="from"`.
         """
-        read = read_transitions(table, TransitionColumns(state, action, next_state, probability))
+        read = read_transitions(table, **columns)
         first = start_distribution(start, read.transition.shape[1], read.terminal)
         mdp = cls(read.transition, read.n_actions, float(gamma), first, read.terminal)
         return mdp.with_names(read.state_names, read.action_names)

@@ -45,16 +45,23 @@ class TransitionTable(NamedTuple):
 USUAL = TransitionColumns()
 
 
-def read_transitions(source: Any, called: TransitionColumns = USUAL) -> TransitionTable:
+def read_transitions(source: Any, **columns: str) -> TransitionTable:
     """The dynamics in a table.
 
     Args:
         source: See `boirl.tables`.
-        called: The names of its columns.
+        **columns: Other names of its columns, see `TransitionColumns`.
 
     Raises:
         InvalidInputError: A column, a cell or an action of a state is missing; says where.
     """
+    unknown = sorted(set(columns) - set(USUAL._fields))
+    if unknown:
+        raise InvalidInputError(
+            f"there is no column {unknown[0]!r} to name; expected some of "
+            f"{', '.join(USUAL._fields)}"
+        )
+    called = TransitionColumns(**columns)
     table = read_table(source)
     states, actions, following = (_cells(table, called, role) for role in called._fields[:3])
     both, state_names = _numbered(table, states + following, "state")
