@@ -28,6 +28,7 @@ GENERAL += [
     "demonstrations",
     "federation",
     "notebooks",
+    "parallel",
     "set",
     "suite",
     "tables",
