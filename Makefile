@@ -23,7 +23,7 @@ help:
 	@echo "make release      build, install in clean environments, run the demo there"
 	@echo "make oldest       tests with the oldest versions of dependencies (make newest: the newest)"
 	@echo "make docs         the documentation site, into docs/_build/html/"
-	@echo "make docs-test    run the code of the documentation (a few minutes)"
+	@echo "make docs-test    run the code of the documentation (a quarter of an hour)"
 	@echo "make docs-numbers write the numbers of README and documentation from docs/results"
 	@echo "make docs-printed run the examples whose output is shown, into docs/results (ten minutes)"
 	@echo "make browser      install Chromium (Debian), in which the tests open the report"
@@ -81,7 +81,7 @@ docs: $(COMPLETE)
 	$(BIN)/python docs/check_links.py docs/_build/html
 
 docs-test: $(COMPLETE)
-	$(BIN)/python -m pytest -q docs
+	$(if $(DATA),BOIRL_BORLANGE=$(DATA)) $(if $(BUS),BOIRL_BUS_ENGINES=$(dir $(BUS))) $(if $(LABYRINTH),BOIRL_LABYRINTH=$(LABYRINTH)) $(BIN)/python -m pytest -q docs
 
 docs-numbers: $(COMPLETE)
 	$(BIN)/python docs/make_numbers.py

@@ -79,6 +79,10 @@ CHANGES = {
         ("walks.csv", "house 4", "hause 4"),
         r"trajectory 0, step 2: the state is 'hause 4'.*did you mean 'house 4'\?",
     ),
+    "an action with two ends": (
+        ("moves.csv", "house 3,left,house 2\n", "house 3,left,house 2\nhouse 3,left,house 4\n"),
+        r"'house 3' by action 'left' to 2 states, and has no column 'probability'",
+    ),
     "a gap": (
         ("walks.csv", "0,3,house 5,right\n", ""),
         r"walks\.csv, line 4: episode 0 goes from step 2 to step 4.*gaps='split'",
@@ -125,6 +129,23 @@ def test_a_reward_that_is_the_same_everywhere_is_to_blame_itself(command, street
     assert "roll-out" not in told
 
 
+def test_demonstrations_may_come_with_the_command(command, street, tmp_path):
+    source = street("problem.py", "reward, walks, name", "reward, name")
+    assert "'street' has no demonstrations yet" in refused(command, "run", source)
+    walks = tmp_path / "street" / "walks.csv"
+    given = ("evaluate", source, "1", "-1", "3", "--demonstrations", walks, "--quiet")
+    code, out, errors = command(*given)
+    assert (code, errors) == (0, "")
+    assert "NLL" in out
+
+
+def test_tables_with_semicolons_are_read(command, street, tmp_path):
+    source = street("walks.csv", ",", ";")
+    code, out, errors = command("evaluate", source, "1", "-1", "3", "--quiet")
+    assert (code, errors) == (0, "")
+    assert "NLL" in out
+
+
 def test_few_walks_are_enough_to_compare_models(command, street):
     source = street("walks.csv", "", "")
     code, out, errors = command("compare", source, "--gamma", "0.8", "--gamma", "0.9", "--quiet")
@@ -158,6 +179,8 @@ def test_too_few_demonstrations_are_told(command, street, tmp_path):
         (("run", "gridworld", "--demonstrations", "walks.txt"), r"ends in \.txt; expected a table"),
         (("run", "gridworld", "--demonstrations", "gone.csv"), "there is no file 'gone.csv'"),
         (("compare", "gridworld2d", "gridworld2d"), "is given twice"),
+        (("show", "street.py"), r"is code; expected a result: boirl run street\.py --out FOLDER"),
+        (("run", "gridworld2d", "--storage", "my.db"), "such as 'sqlite:///my.db'"),
     ],
 )
 def test_mistakes_on_the_command_line(command, tmp_path, monkeypatch, arguments, message):

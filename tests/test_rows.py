@@ -49,6 +49,18 @@ def test_a_byte_order_mark_and_other_line_ends_are_read(path, start):
     np.testing.assert_array_equal(read_text(path, ("a", "b")).numbers("b"), [2.0, 4.0])
 
 
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_cells_are_separated_as_the_header_shows(path, separator):
+    path.write_text(separator.join(["a", "b"]) + "\n" + separator.join(["1", "x"]) + "\n")
+    assert read_csv(path, ("a", "b")).cells == {"a": ["1"], "b": ["x"]}
+
+
+def test_an_empty_file_is_named(path):
+    path.write_text("")
+    with pytest.raises(InvalidInputError, match="is empty; expected a header and rows"):
+        read_csv(path, ())
+
+
 def test_columns_without_a_name_are_left_out_and_labels_are_known(path):
     path.write_text(",a,street,mixed\n0,1,Main,1\n1,2,Side,x\n")
     rows = read_csv(path, ("a",))
@@ -59,10 +71,10 @@ def test_columns_without_a_name_are_left_out_and_labels_are_known(path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a;b\n1;2\n", r"line 1: found the columns a;b; expected a, b \(separate them by commas\)"),
+        ("a;c\n1;2\n", "line 1: found the columns a, c; expected a, b"),
         ("a,c\n1,2\n", "line 1: found the columns a, c; expected a, b"),
         ("", "line 1: found the columns ; expected a, b"),
-        ("a,b\n", "is empty; expected rows of 2 numbers"),
+        ("a,b\n", "is empty; expected rows of 2 cells"),
         ("a,b,b\n1,2,3\n", "line 1: found the column b twice"),
         ("a,b\n1,2\n3\n", "line 3: found 1 cells; expected 2"),
         ("a,b\n1,2,3\n", "line 2: found 3 cells; expected 2"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import runpy
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,17 @@ def test_code_runs(page: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     assert examples
     for example in examples:
         example.evaluate()
+
+
+def test_code_of_every_page_runs_somewhere() -> None:
+    pytest.importorskip("sybil", reason="needs sybil")
+    runs = runpy.run_path(str(DOCS / "conftest.py"))
+    patterns = [*runs["GENERAL"], *runs["ON_DATA"], "roads"]
+    # Programs of `examples/` and of `boirl init`, which other tests run.
+    elsewhere = {"model_free.md", "own_problem.md"}
+    with_code = {named(page) for page in PAGES if BLOCK.search(page.read_text())}
+    left = {page for page in with_code if not any(fnmatch(page, f"{one}.md") for one in patterns)}
+    assert left == elsewhere
 
 
 def anchors(page: Path) -> set[str]:

@@ -26,6 +26,14 @@ def test_empty_cells_are_none_in_every_form():
     assert read_table({"state": np.array([1.0, np.nan])}).columns["state"] == [1.0, None]
 
 
+def test_named_indices_and_lazy_tables_have_columns():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    columns = {"episode": [0, 0], "step": [0, 1], "state": ["a", "b"]}
+    indexed = pandas.DataFrame(columns).set_index(["episode", "step"])
+    for table in (indexed, polars.DataFrame(columns).lazy(), pandas.DataFrame(columns)):
+        assert read_table(table).columns == columns
+
+
 def test_a_folder_is_all_its_files_in_order(tmp_path):
     for number in (1, 0):
         row = json.dumps({"episode_index": number})

@@ -18,6 +18,9 @@ LARGEST = 2**63 - 1
 EXACT = 2.0**53
 """Whole numbers below this are exact in float64."""
 
+SEPARATORS = (",", ";", "\t")
+"""Of cells, in the order in which they are looked for."""
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -103,8 +106,12 @@ def read_text(path: Path, columns: Sequence[str]) -> Rows:
 
 
 def read_csv(path: Path, required: Sequence[str]) -> Rows:
-    """All named columns of a file with a header, which must name some."""
-    reader = csv.reader(_lines(path))
+    """All named columns of a file with a header, which must name some.
+
+    Cells are separated by commas or, where the header has none, by semicolons or tabs.
+    """
+    lines = _lines(path)
+    reader = csv.reader(lines, delimiter=_separator(lines))
     try:
         return _read_csv(path, reader, required)
     except csv.Error as error:
@@ -118,10 +125,8 @@ def _read_csv(path: Path, reader: Any, required: Sequence[str]) -> Rows:
     header = [cell.strip() for cell in next(reader, [])]
     missing = [column for column in required if column not in header]
     if missing:
-        advice = " (separate them by commas)" if any(";" in cell for cell in header) else ""
         raise InvalidInputError(
-            f"{path}, line 1: found the columns {', '.join(header)}; expected "
-            f"{', '.join(required)}{advice}"
+            f"{path}, line 1: found the columns {', '.join(header)}; expected {', '.join(required)}"
         )
     repeated = next((name for name in header if name and header.count(name) > 1), None)
     if repeated is not None:
@@ -139,9 +144,16 @@ def _read_csv(path: Path, reader: Any, required: Sequence[str]) -> Rows:
     return _rows(path, header, rows)
 
 
+def _separator(lines: Sequence[str]) -> str:
+    """What separates the cells of a file, by its header."""
+    header = lines[0] if lines else ""
+    return next((one for one in SEPARATORS if one in header), SEPARATORS[0])
+
+
 def _rows(path: Path, columns: Sequence[str], rows: list[tuple[int, list[str]]]) -> Rows:
     if not rows:
-        raise InvalidInputError(f"{path} is empty; expected rows of {len(columns)} numbers")
+        expected = f"rows of {len(columns)} cells" if columns else "a header and rows"
+        raise InvalidInputError(f"{path} is empty; expected {expected}")
     by_column = zip(columns, zip(*(cells for _, cells in rows), strict=True), strict=True)
     # Columns without a name, as those of row numbers that some programs write, are left out.
     cells = {name: list(values) for name, values in by_column if name}

@@ -87,6 +87,7 @@ def read_table(source: Any) -> Table:
         return _read_path(Path(source))
     if isinstance(source, Mapping):
         return _given(source, list(source))
+    source = _with_plain_columns(source)
     names = getattr(source, "column_names", None)  # Arrow
     if names is None:
         names = getattr(source, "columns", None)  # pandas, polars
@@ -98,6 +99,15 @@ def read_table(source: Any) -> Table:
         f"the table is a {type(source).__name__}; expected a pandas, polars or Arrow table, a "
         "mapping of columns, a list of mappings, or the name of a file"
     )
+
+
+def _with_plain_columns(source: Any) -> Any:
+    """Levels of an index of pandas that have names, and lazy tables of polars, as columns."""
+    levels = getattr(getattr(source, "index", None), "names", ())
+    if any(name is not None for name in levels):
+        return source.reset_index()
+    is_lazy = hasattr(source, "collect") and hasattr(source, "collect_schema")
+    return source.collect() if is_lazy else source
 
 
 def _given(source: Any, names: list[Any]) -> Table:

@@ -1,5 +1,7 @@
 """Asking and answering, as commands."""
 
+import json
+
 import pytest
 
 import boirl
@@ -21,6 +23,11 @@ def test_ask_prints_questions_and_draws_them(result, command, tmp_path):
     assert code == 0
     assert out.count("what would you do from") == 2
     assert picture.exists()
+    code, out, errors = command("ask", result, "-n", 1, "--policies", 0, "--json", "--quiet")
+    assert (code, errors) == (0, "")
+    (question,) = json.loads(out)["questions"]
+    assert question["information"] >= 0
+    assert sum(one["weight"] for one in question["behaviours"]) == pytest.approx(1.0)
 
 
 def test_comparisons_are_asked_drawn_and_answered(command, tmp_path):

@@ -1,5 +1,6 @@
 """Acting, what if and several demonstrators, as commands."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -25,15 +26,26 @@ def test_act_prints_regrets_and_keeps_the_policy(result, command, tmp_path):
     assert "single best" in out
     with np.load(file) as kept:
         np.testing.assert_allclose(kept["probabilities"][:10].sum(axis=1), 1.0)
+    code, out, errors = command("act", result, "--policies", 0, "--quiet", "--json")
+    assert (code, errors) == (0, "")
+    assert json.loads(out)["worst_regret"] >= json.loads(out)["mean_regret"]
     code, _, errors = command("act", result, "--risk", "huge")
     assert (code, errors.count("\n")) == (2, 1)
     assert "expected 'mean', 'worst' or a level" in errors
+
+
+def test_labels_that_cannot_be_read_are_one_line(command, tmp_path):
+    code, _, errors = command("mixture", "gridworld2d", "--labels", tmp_path / "who.txt")
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "expected a text file with one name per trajectory" in errors
 
 
 def test_what_if_shows_what_changes(result, command):
     code, out, _ = command("what-if", result, "--close", 5, "--reach", 6, "--policies", 0)
     assert code == 0
     assert "reaching state 6" in out
+    code, out, _ = command("what-if", result, "--close", 5, "--policies", 0, "--json")
+    assert json.loads(out)["effects"][0]["after"]["low"] > 0
     code, _, errors = command("what-if", result, "--close", "x")
     assert code == 2
     assert "expected whole numbers" in errors

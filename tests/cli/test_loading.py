@@ -1,5 +1,7 @@
 """What the arguments of several commands stand for."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,16 @@ from boirl.baselines import BaselineRun
 from boirl.cli.loading import LearningBar, draw, load, open_result, open_rewards
 from boirl.errors import CodeNeededError, InvalidInputError
 from boirl.problem import load_source
+
+
+def test_what_a_file_prints_is_no_part_of_the_answer(command, tmp_path):
+    (tmp_path / "own_loud.py").write_text(
+        "import boirl\nprint('loading')\nproblem = boirl.load_problem('gridworld2d')\n"
+    )
+    code, out, errors = command("evaluate", tmp_path / "own_loud.py", "1,2", "--json")
+    assert code == 0
+    assert json.loads(out)["theta"] == [1.0, 2.0]
+    assert errors == "loading\n"
 
 
 def test_options_that_were_not_given_are_left_out():

@@ -153,11 +153,42 @@ def test_a_state_before_a_gap_is_the_end_of_what_was():
         (COLUMNS, {"step": "time"}, "expected one called 'time'"),
         ({**COLUMNS, "state": [None] * 4}, {"gaps": "split"}, "no step with a state and an action"),
         (3, {}, "the table is a int"),
+        (
+            {"states": [[0, 1], 1], "actions": [[0], 0]},
+            {},
+            "row 1 of the table: found 1 in the col",
+        ),
+        ({"states": [[0, 1]], "act": [[0]]}, {}, "expected one called 'episode'"),
+        (
+            {"walk": [[[0.0], [1.0, 2.0]]], "act": [[0, 1]]},
+            {"episode": None, "state": "walk", "action": "act"},
+            "trajectory 0 holds something that is not a number",
+        ),
     ],
 )
 def test_what_does_not_fit_is_named(table, options, message):
     with pytest.raises(InvalidInputError, match=message):
         Demonstrations.from_table(table, **options)
+
+
+@pytest.mark.parametrize("build", [dict, pandas_table, polars_table, arrow_table, rows_of])
+@pytest.mark.parametrize(("states", "actions"), [("observations", "actions"), ("obs", "acts")])
+def test_a_row_may_be_an_episode(build, states, actions):
+    columns = {
+        states: [[[0.0, 1.0], [1.0, 2.0]], [[0.0, 1.0], [1.0, 2.0], [2.0, 3.0]]],
+        actions: [[[0.5], [1.0]], [[0.0], [1.0]]],
+        "rewards": [[0.0, 0.0], [0.0, 1.0]],
+    }
+    read = Demonstrations.from_table(build(columns))
+    assert read.lengths.tolist() == [2, 2]
+    assert read[1].states.tolist() == [[0.0, 1.0], [1.0, 2.0]]
+    assert read[1].actions.tolist() == [[0.0], [1.0]]
+    assert read.unknown_ends.tolist() == [False, True, False, False]
+
+
+def test_names_in_rows_that_are_episodes_are_kept():
+    read = Demonstrations.from_table([{"states": ["shop", "home"], "actions": ["go"]}])
+    assert (read.state_names, read.action_names) == (("shop", "home"), ("go",))
 
 
 @pytest.mark.parametrize(
@@ -167,6 +198,7 @@ def test_what_does_not_fit_is_named(table, options, message):
         ([[(0, 1), 3]], "episode 0, step 1 is 3"),
         ([[{"state": 1, "act": 0}]], "has state, act and no action"),
         ([], "no episodes with steps"),
+        ([([0, 1, 2], [1, 1, 1])], "tuple of 2 lists.*call Demonstrations.from_trajectories"),
         ([[(0, 1, 5), (2, 1)]], "episode 0, step 0: episode 0 leads to 5"),
     ],
 )

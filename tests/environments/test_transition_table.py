@@ -27,6 +27,18 @@ def test_names_and_probabilities_are_read():
     assert mdp.start.tolist() == [1.0, 0.0]
 
 
+def test_columns_may_have_other_names():
+    called = {"state": "from", "action": "move", "next_state": "to", "probability": "chance"}
+    mdp = TabularMDP.from_table(table(names=tuple(called.values())), gamma=0.9, **called)
+    assert (mdp.transition != TabularMDP.from_table(table(), gamma=0.9).transition).nnz == 0
+    with pytest.raises(InvalidInputError, match=r"expected one called 'odds'.*probability="):
+        TabularMDP.from_table(table(), gamma=0.9, probability="odds")
+    with pytest.raises(
+        InvalidInputError, match=r"no column 'odds' to name; expected some of state"
+    ):
+        TabularMDP.from_table(table(), gamma=0.9, odds="chance")
+
+
 def test_numbers_are_the_same_as_arrays():
     next_states = np.array([[0, 1], [0, 2], [1, 2]])
     rows = [(s, a, next_states[s, a]) for s in range(3) for a in range(2)]
@@ -46,7 +58,14 @@ def test_the_order_of_rows_changes_names_but_not_dynamics(order):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (table(names=("state", "act", "next_state")), "expected state, action, next_state and"),
+        (
+            table(names=("state", "act", "next_state")),
+            "expected state, action, next_state and.*such as action='act'",
+        ),
+        (
+            table(names=("state", "action", "next_state", "chance")),
+            "from state 'shop' by action 'go' to 2 states.*no column 'probability'.*chance",
+        ),
         (table([*ROWS, ROWS[0]]), "row 3 of the table: this step stands in the table twice"),
         (table([*ROWS, ("home", "go", "shop", 1.0)]), "no row for state 'home' and action 'stay'"),
         (table([("shop", "go", None, 1.0)]), "row 0 of the table: found nothing in the column nex"),

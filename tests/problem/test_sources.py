@@ -55,6 +55,29 @@ def test_the_only_problem_needs_no_name_and_takes_that_of_the_file(tmp_path):
     assert problem.name == "own_street"
 
 
+def test_a_file_called_problem_gives_the_name_of_its_folder(tmp_path, monkeypatch):
+    (tmp_path / "pond").mkdir()
+    path = write(tmp_path, f"{CODE}\nown = build()", "pond/problem.py")
+    assert load_source(str(path)).name == "pond"
+    monkeypatch.chdir(path.parent)
+    assert load_source("problem.py").name == "pond"
+    sys.modules.pop("problem")
+
+
+def test_demonstrations_of_a_file_may_come_later(tmp_path):
+    code = f"{CODE}\nfrom dataclasses import replace\nown = replace(build(), demonstrations=None)"
+    problem = load_source(str(write(tmp_path, code)))
+    assert problem.name == "own_street"
+    with pytest.raises(InvalidInputError, match=r"'own_street' has no demonstrations yet"):
+        problem.evaluate([0.5, 0.5])
+
+
+def test_what_boirl_refuses_in_a_file_has_its_line(tmp_path):
+    path = write(tmp_path, f"{CODE}\nother = 1\nown = build(1.5)")
+    with pytest.raises(InvalidInputError, match=r"gamma is 1\.5; .* \(.*own_street\.py, line 6\)"):
+        load_source(str(path))
+
+
 def test_a_module_of_this_folder_is_found(tmp_path, monkeypatch):
     write(tmp_path, f"{CODE}\nproblem = build()", "own_module.py")
     monkeypatch.chdir(tmp_path)

@@ -5,6 +5,7 @@ import pytest
 
 from boirl.baselines import BaselineRun
 from boirl.report.answer import answer_of
+from boirl.report.content import content_of
 
 
 def test_evaluations_are_measured_in_tolerances(answer):
@@ -29,6 +30,20 @@ def test_the_landscape_is_that_of_the_surrogate(answer):
     positions = sliced.nearest(result.thetas[:4])
     thetas = np.stack([axis[positions[:, i]] for i, axis in enumerate(sliced.axes)], axis=1)
     assert sliced.at(positions) == pytest.approx(result.predict_nll(thetas)[0])
+
+
+def test_samples_of_a_baseline_are_its_posterior(street, found):
+    drawn = street.box.from_unit(np.random.default_rng(1).random((30, 3)))
+    drawn[0] = found.thetas[2]
+    run = BaselineRun(street, found.evaluations[:5], "birl", samples=drawn)
+    answer = answer_of(run)
+    np.testing.assert_array_equal(answer.samples.thetas, drawn)
+    assert answer.samples.nearest[0] == 2
+    assert set(answer.samples.groups) <= {card.number for card in answer.cards}
+    assert [one.name for one in answer.summary] == list(street.box.names)
+    text = content_of(answer)["text"]
+    assert text["sampled"]
+    assert text["parameters"]
 
 
 def test_a_baseline_has_evaluations_groups_and_no_posterior(street, found):

@@ -50,10 +50,7 @@ def test_states_with_names_are_no_grid_where_actions_have_no_directions():
 
 
 def test_states_with_names_are_on_a_grid_where_steps_slip_aside():
-    straight = grid(4, 4)
-    tables = [np.roll(straight.next_states, shift, axis=1) for shift in (-1, 0, 1)]
-    slipping = sum(np.eye(16)[table] for table in tables) / 3.0
-    mdp = TabularMDP.from_probabilities(slipping, 0.9)
+    mdp = TabularMDP.from_probabilities(slipping_grid(4, 4), 0.9)
     assert has_grid(problem_of(mdp.with_names(states=names_of(mdp))))
 
 
@@ -98,6 +95,19 @@ def test_arrows_point_where_actions_lead(street):
     assert still["moves"][3] == [-1, 0, 1, 0]
     assert still["moves"][0] == [0, 0, 1, 0], "the wall stops it"
     assert [scene.action_name(0, action) for action in (0, 1)] == ["left", "right"]
+
+
+def slipping_grid(columns, rows):
+    """Each action leads its way, or aside, with the same probability."""
+    straight = grid(columns, rows)
+    tables = [np.roll(straight.next_states, shift, axis=1) for shift in (-1, 0, 1)]
+    return sum(np.eye(columns * rows)[table] for table in tables) / 3.0
+
+
+def test_arrows_of_actions_that_slip_point_the_usual_way_beside_walls():
+    scene = GridScene(problem_of(TabularMDP.from_probabilities(slipping_grid(4, 4), 0.9)))
+    assert scene.action_names == ("right", "down", "left", "up")
+    assert (scene.moves == np.array(MOVES)).all()
 
 
 def test_frames_hold_the_squares_that_are_visited(street):

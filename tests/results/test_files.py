@@ -95,7 +95,9 @@ def test_every_kind_of_search_can_be_loaded(found, options, path):
 def test_the_folder_of_a_file_is_enough(found, tmp_path):
     found.save(tmp_path / "rewards.npz")
     assert_same_evaluations(boirl.load_result(tmp_path), found)
-    (tmp_path / "rewards.npz").unlink()
+    (tmp_path / "rewards.npz").rename(tmp_path / "birl.npz")
+    assert_same_evaluations(boirl.load_result(tmp_path), found)
+    (tmp_path / "birl.npz").unlink()
     with pytest.raises(InvalidInputError, match=r"folder '.*' has no rewards\.npz; expected one"):
         boirl.load_result(tmp_path)
 

@@ -83,6 +83,21 @@ def test_failed_evaluations_are_counted(found, made_up):
     assert "25 evaluations, 2 of them failed" in describe(failed, 2000)
 
 
+def test_reasons_of_failures_are_told_the_commonest_first(found):
+    reasons = ["diverges"] * 2 + ["crashed"] * 3 + ["a", "b", "c"]
+    failed = [
+        replace(one, nll=np.nan, failure=reason, log_likelihoods=None, gradient=None)
+        for one, reason in zip(found.evaluations, reasons, strict=False)
+    ]
+    told = describe(replace(found, evaluations=(*failed, *found.evaluations[8:])), 2000)
+    assert told.splitlines()[1:5] == [
+        "  failed, 3 of them: crashed",
+        "  failed, 2 of them: diverges",
+        "  failed, 1 of them: a",
+        "  and for 2 further reasons",
+    ]
+
+
 def test_behaviours_differ_at_places_with_names(found, monkeypatch):
     lines = describe(found, 2000).splitlines()
     assert not any("differs from 1" in line for line in lines)

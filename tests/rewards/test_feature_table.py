@@ -18,6 +18,11 @@ def test_features_follow_the_order_of_states_and_parameters():
 def test_states_may_be_numbers():
     reward = LinearReward.from_table({"state": [1, 0], "shade": [5.0, 7.0]}, {"shade": (0, 1)})
     assert reward.table.tolist() == [[7.0], [5.0]]
+    own = {"place": [1, 0], "shade": [5.0, 7.0]}
+    named = LinearReward.from_table(own, {"shade": (0, 1)}, state="place")
+    np.testing.assert_array_equal(named.table, reward.table)
+    with pytest.raises(InvalidInputError, match=r"expected one called 'state'.*pass state="):
+        LinearReward.from_table(own, {"shade": (0, 1)})
     arriving = LinearReward.from_table({"state": [0], "x": [1]}, {"x": (0, 1)}, of_next=True)
     assert arriving.of_next
 

@@ -14,6 +14,9 @@ from boirl.cli import (
     show,
 )
 from boirl.cli.app import app, main
+from boirl.cli.overview import arrange
+
+arrange(app)
 
 __all__ = [
     "app",

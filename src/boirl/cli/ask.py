@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from boirl.cli.app import app, console, errors, notes
+from boirl.cli.app import app, console, notes
 from boirl.cli.loading import (
+    AsJson,
     Bellman,
     BoxName,
     Data,
@@ -21,6 +22,7 @@ from boirl.cli.loading import (
     Seed,
     load,
     open_rewards,
+    print_json,
 )
 from boirl.errors import InvalidInputError
 
@@ -45,12 +47,15 @@ def ask(
     policies: Policies = None,
     seed: Seed = 0,
     problem: ProblemOfResult = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Say what to ask the demonstrator next: what the answer is expected to tell, and what each
     reward would answer.
 
     Example: boirl ask results/rewards.npz -n 3 --out questions.png
     """
+    from boirl.decisions.facts import decision_facts
     from boirl.decisions.questions import describe_questions
     from boirl.files import save_figure
 
@@ -58,21 +63,24 @@ def ask(
     options: dict[str, Any] = {"policies": policies, "seed": seed}
     if kind == "start":
         options["trajectories"] = trajectories
-    with errors.status("thinking of questions"):
+    with notes.status("thinking of questions"):
         questions = found.questions(n, kind=kind, **options)
-    console.print(describe_questions(questions), markup=False)
+    if as_json:
+        print_json({"questions": decision_facts(questions)})
+    else:
+        console.print(describe_questions(questions), markup=False)
     if save is not None:
         if kind != "comparison":
             raise InvalidInputError("--save is for comparisons; expected --kind comparison with it")
         from boirl.problem.preferences import Preferences
 
         Preferences.concatenate([one.answer(True) for one in questions]).save(save)
-        console.print(f"comparisons: {save}", markup=False)
+        notes.print(f"comparisons: {save}", markup=False)
     if out is not None:
         from boirl.drawing.questions import questions_figure
 
         path = save_figure(questions_figure(found.problem, questions), out)
-        console.print(f"picture: {path}", markup=False)
+        notes.print(f"picture: {path}", markup=False)
 
 
 @app.command()
@@ -105,6 +113,7 @@ def answer(
     demonstrations: DemonstrationFile = None,
     data: Data = None,
     box: BoxName = None,
+    as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Add demonstrations or comparisons to a search, or leave demonstrations out.
@@ -144,7 +153,10 @@ def answer(
         markup=False,
     )
     found = search.run(known + evaluations, progress=not quiet) if evaluations else search.result()
-    console.print(str(found), markup=False)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        console.print(str(found), markup=False)
     if out is not None:
         make_folder(out)
         found.save(out / "rewards.npz")

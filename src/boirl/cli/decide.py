@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from boirl.cli.app import app, console, errors
+from boirl.cli.app import app, console, notes
 from boirl.cli.loading import (
+    AsJson,
     Bellman,
     BoxName,
     Data,
@@ -16,10 +17,12 @@ from boirl.cli.loading import (
     Name,
     Policies,
     ProblemOfResult,
+    Quiet,
     ResultFile,
     Seed,
     load,
     open_rewards,
+    print_json,
 )
 from boirl.errors import InvalidInputError
 
@@ -36,6 +39,8 @@ def act(
     policies: Policies = None,
     seed: Seed = 0,
     problem: ProblemOfResult = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Find one policy for all rewards that explain the demonstrations, and its regrets.
 
@@ -44,9 +49,9 @@ def act(
     from boirl.files import write_arrays
 
     found = open_rewards(file, problem)
-    with errors.status("deciding"):
+    with notes.status("deciding"):
         decision = found.policy(risk=_risk(risk), policies=policies, seed=seed)
-    console.print(str(decision), markup=False)
+    _tell(decision, as_json)
     if out is not None:
         probabilities = getattr(decision, "probabilities", None)
         if probabilities is None:
@@ -55,7 +60,17 @@ def act(
                 "found.policy(risk=...)"
             )
         write_arrays(out, {"probabilities": probabilities, "regrets": decision.regrets})
-        console.print(f"policy: {out}", markup=False)
+        notes.print(f"policy: {out}", markup=False)
+
+
+def _tell(found: Any, as_json: bool) -> None:
+    """Print what was found, in words or as numbers for other programs."""
+    from boirl.decisions.facts import decision_facts
+
+    if as_json:
+        print_json(decision_facts(found))
+    else:
+        console.print(str(found), markup=False)
 
 
 def _risk(text: str) -> str | float:
@@ -83,6 +98,8 @@ def what_if(
     policies: Policies = None,
     seed: Seed = 0,
     problem: ProblemOfResult = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Say what would change if states were closed, or trajectories started elsewhere.
 
@@ -101,9 +118,9 @@ def what_if(
         by_number = text.replace(",", "").replace(" ", "").isdigit()
         quantities.append(Reach(states, name=None if by_number else f"reaching {text}"))
     quantities += [] if quantities else [ExpectedTotal()]
-    with errors.status("imagining"):
+    with notes.status("imagining"):
         found_there = found.transfer(other, quantities, policies=policies, seed=seed)
-    console.print(str(found_there), markup=False)
+    _tell(found_there, as_json)
 
 
 @app.command()
@@ -132,6 +149,8 @@ def mixture(
     demonstrations: DemonstrationFile = None,
     data: Data = None,
     box: BoxName = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Tell several demonstrators apart, and find what each of them wants.
 
@@ -143,24 +162,36 @@ def mixture(
     from boirl.search import explore
 
     chosen = load(problem, demonstrations, bellman=bellman, data=data, box=box)
-    who = None if labels is None else labels.read_text(encoding="utf-8").split()
+    who = None if labels is None else _labels(labels)
     if temperatures:
-        with errors.status("searching"):
+        with notes.status("searching"):
             rewards = explore(chosen, evaluations, seed=seed)
         careful = fit_temperatures(rewards, demonstrators or 2, who, seed=seed)
-        console.print(str(careful), markup=False)
+        _tell(careful, as_json)
         if out is not None:
             make_folder(out)
             rewards.save(out / "rewards.npz")
         return
-    with errors.status("telling demonstrators apart"):
+    with notes.status("telling demonstrators apart"):
         found = fit_mixture(chosen, demonstrators, who, evaluations=evaluations, seed=seed)
-    console.print(str(found), markup=False)
-    console.print("trajectories: " + " ".join(map(str, found.labels + 1)), markup=False)
+    _tell(found, as_json)
+    if not as_json:
+        console.print("trajectories: " + " ".join(map(str, found.labels + 1)), markup=False)
     if out is not None:
         make_folder(out)
         for name, one in zip(found.names, found.sets, strict=True):
             one.save(out / f"{name.replace(' ', '-')}.npz")
+
+
+def _labels(file: Path) -> list[str]:
+    """The names in a text file."""
+    try:
+        return file.read_text(encoding="utf-8").split()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInputError(
+            f"{str(file)!r} could not be read ({error}); expected a text file with one name per "
+            "trajectory"
+        ) from None
 
 
 def _states(text: str, option: str, problem: Any) -> list[int]:

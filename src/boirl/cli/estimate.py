@@ -55,6 +55,7 @@ def estimate(
     """Estimate the reward by maximum likelihood: standard errors, t-values, AIC, BIC.
 
     For problems with known dynamics. What the demonstrations do not determine is named.
+
     Example: boirl estimate gridworld2d --bellman logsumexp --profile midpoint
     """
     from boirl.estimation import maximum_likelihood
@@ -127,6 +128,7 @@ def compare(
     Prints parameters, log-likelihood, AIC, BIC, held-out log-likelihood per step (and in bits per
     decision), the p-value of a likelihood-ratio test against the model that it is nested in, and
     how suboptimal the demonstrator is under it (0: optimal, 1: uniform choice).
+
     Example: boirl compare gridworld2d --gamma 0.9 --gamma 0.99
     """
     from boirl.estimation import compare as compare_models

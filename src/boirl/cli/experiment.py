@@ -19,6 +19,7 @@ def experiment(
     name: Annotated[
         str,
         typer.Argument(
+            metavar="NAME",
             help="baselines (paper, Table 1), gridworld-efficiency, gridworld-set, "
             "birl-posterior, shaping, many-parameters, borlange-search, borlange-set, "
             "borlange-trips, maze-search, maze-imitation (gail), maze-noise, fetch-search, "
@@ -26,7 +27,7 @@ def experiment(
             "bus-engines, labyrinth, federation, objectworld (gp-irl), "
             "taxi-learning (cr-irl), questions, rescoring, constraints, worst-case, mixtures, "
             "look-ahead, batches, high-dimension, suite (problems that nobody tuned for) or "
-            "optima (of them)."
+            "optima (of them).",
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder for the results.")],

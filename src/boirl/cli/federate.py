@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
-from boirl.cli.app import app, console, errors
-from boirl.cli.loading import Bellman, Data, DemonstrationFile, Name, load
+from boirl.cli.app import app, console, errors, notes
+from boirl.cli.loading import Bellman, Data, DemonstrationFile, Name, Quiet, load
 from boirl.errors import InvalidInputError
 
 TOKEN_VARIABLE = "BOIRL_SITE_TOKEN"
@@ -65,6 +65,7 @@ def serve(
     """Answer for the demonstrations of one site until Ctrl-C.
 
     The token that a coordinator needs is that of $BOIRL_SITE_TOKEN, or a new one that is printed.
+
     Example: boirl site serve gridworld --demonstrations ours.npz --name ours
     """
     import socket
@@ -159,10 +160,12 @@ def federate(
     ] = None,
     bellman: Bellman = None,
     data: Data = None,
+    quiet: Quiet = False,
 ) -> None:
     """Search for the rewards that explain the demonstrations of all sites; only sums travel.
 
     The token of the sites is that of $BOIRL_SITE_TOKEN; with commas, one per site.
+
     Example: boirl federate gridworld --site http://127.0.0.1:8765 --site http://127.0.0.1:8766
     """
     from boirl.federation import FederatedProblem, HttpSite
@@ -183,7 +186,7 @@ def federate(
             stack.enter_context(HttpSite(address, token))
             for address, token in zip(site, each, strict=True)
         ]
-        _search(FederatedProblem(known, sites), evaluations, kernel, seed, storage, out)
+        _search(FederatedProblem(known, sites), evaluations, kernel, seed, storage, out, quiet)
 
 
 def _search(
@@ -193,6 +196,7 @@ def _search(
     seed: int,
     storage: str | None,
     out: Path | None,
+    quiet: bool,
 ) -> None:
     """Search, print and write the answer."""
     from boirl.files import write_bytes
@@ -204,7 +208,7 @@ def _search(
         evaluations,
         seed=seed,
         storage=storage,
-        progress=True,
+        progress=not quiet,
         kernel=kernel or usual,
     )
     if federation.is_private:
@@ -226,4 +230,4 @@ def _search(
             "nll_se": found.nll_se.tolist(),
         }
         write_bytes(out, (json.dumps(kept, indent=1) + "\n").encode())
-        console.print(f"written: {out}", markup=False)
+        notes.print(f"written: {out}", markup=False)

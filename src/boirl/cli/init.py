@@ -28,8 +28,9 @@ def init(
     kind: Annotated[
         Starter,
         typer.Argument(
+            metavar="KIND",
             help="tabular: states and actions in arrays; csv: the same in CSV files; roads: a "
-            "network and trips in CSV files; gymnasium: a simulator, and recordings from Minari."
+            "network and trips in CSV files; gymnasium: a simulator, and recordings from Minari.",
         ),
     ],
     folder: Annotated[Path, typer.Option("--out", help="Folder to write into.")] = Path("."),

@@ -58,6 +58,7 @@ def data(
     """Bring a public data set to the cache, checked; problems then find it without --data.
 
     The cache is $BOIRL_CACHE or ~/.cache/boirl.
+
     Example: boirl data borlange --from https://example.org/borlange
     """
     from boirl.datasets import data_folder, fetch

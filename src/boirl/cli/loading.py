@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -57,7 +58,10 @@ DemonstrationFile = Annotated[
     ),
 ]
 ResultFile = Annotated[
-    Path, typer.Argument(help="A rewards.npz that `boirl run --out` wrote, or its folder.")
+    Path,
+    typer.Argument(
+        metavar="FILE", help="A rewards.npz that `boirl run --out` wrote, or its folder."
+    ),
 ]
 Seed = Annotated[int, typer.Option(help="Of everything random.")]
 Policies = Annotated[
@@ -98,7 +102,9 @@ def load(name: str, demonstrations: Path | None, **options: Any) -> Any:
     given = {key: value for key, value in options.items() if value is not None}
     if "data" in given:
         given["data"] = str(given["data"].resolve())
-    problem = _find(name, given)
+    # What a file of the user's own prints is no part of the answer.
+    with redirect_stdout(sys.stderr):
+        problem = _find(name, given)
     if demonstrations is not None:
         problem = problem.with_demonstrations(Demonstrations.load(demonstrations))
     return problem

@@ -9,8 +9,16 @@ from typing import Annotated
 
 import typer
 
-from boirl.cli.app import app, console, errors
-from boirl.cli.loading import Bellman, BoxName, Data, DemonstrationFile, load, told_where_code_goes
+from boirl.cli.app import app, console, notes
+from boirl.cli.loading import (
+    Bellman,
+    BoxName,
+    Data,
+    DemonstrationFile,
+    Quiet,
+    load,
+    told_where_code_goes,
+)
 from boirl.errors import InvalidInputError, StorageError
 
 REPORT_FILE = "report.html"
@@ -56,6 +64,7 @@ def report(
     demonstrations: DemonstrationFile = None,
     data: Data = None,
     box: BoxName = None,
+    quiet: Quiet = False,
 ) -> None:
     """Write a report with everything that a search or a baseline found: one file, offline.
 
@@ -94,11 +103,11 @@ def report(
     target = _target(source) if out is None else out
     if target.suffix not in (".html", ".htm"):
         raise InvalidInputError(f"--out is {str(target)!r}; expected a name that ends in .html")
-    with errors.status("making the report"), told_where_code_goes():
+    with notes.status("making the report"), told_where_code_goes():
         path = write_report([one.result() for one in sources], target)
     console.print(f"report: {path}", markup=False)
     if open_it and not webbrowser.open(path.resolve().as_uri()):
-        errors.print("no browser was found; open the file yourself", markup=False)
+        notes.print("no browser was found; open the file yourself", markup=False)
 
 
 def _target(source: str) -> Path:

@@ -21,7 +21,8 @@ def reproduce(
     name: Annotated[
         str,
         typer.Argument(
-            help="table1, figure1 to figure11, video, all; or page, to write the page of results."
+            metavar="NAME",
+            help="table1, figure1 to figure11, video, all; or page, to write the page of results.",
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder for result files and figures.")] = Path(

@@ -35,7 +35,11 @@ def evaluate(
     problem: Name,
     theta: Annotated[
         list[str] | None,
-        typer.Argument(help="Its numbers, such as 1.25 5 0 or 1.25,5,0.", show_default=False),
+        typer.Argument(
+            metavar="[THETA]...",
+            help="Its numbers, such as 1.25 5 0 or 1.25,5,0.",
+            show_default=False,
+        ),
     ] = None,
     theta_option: Annotated[
         str | None,

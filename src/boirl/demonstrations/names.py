@@ -41,7 +41,9 @@ def number_names(parts: Sequence[Any]) -> tuple[list[Any], tuple[str, ...]]:
 
 
 def _holds_names(part: Any) -> bool:
-    return np.ndim(part) == 1 and any(isinstance(one, str) for one in part)
+    # Rows of different lengths have no shape.
+    rows = isinstance(part, (list, tuple)) and any(map(np.iterable, part))
+    return (rows or np.ndim(part) == 1) and any(isinstance(one, str) for one in part)
 
 
 def renumber(

@@ -62,10 +62,16 @@ def _checked(index: int, trajectory: Any) -> tuple[Any, ...]:
     """The parts of a trajectory; steps in their place are not misread."""
     steps = isinstance(trajectory, list) and all(isinstance(one, tuple) for one in trajectory)
     parts = tuple(trajectory)
-    if (steps and parts) or len(parts) not in (2, 3) or any(isinstance(one, dict) for one in parts):
+    single = any(np.iterable(one) is False for one in parts)
+    if (
+        (steps and parts)
+        or single
+        or len(parts) not in (2, 3)
+        or any(isinstance(one, dict) for one in parts)
+    ):
         raise DemonstrationError(
             f"trajectory {index} has {len(parts)} parts"
-            + (", all of them tuples" if steps else "")
+            + (", all of them tuples" if steps else ", single values among them" if single else "")
             + "; expected a pair (states, actions), or (states, actions, next_states); for a list "
             "of steps (state, action) call Demonstrations.from_steps"
         )

@@ -26,6 +26,9 @@ OTHER_NAMES = {
 
 OPTIONAL = ("step", "next_state")
 
+EPISODE_NAMES = (("states", "observations", "obs"), ("actions", "acts"))
+"""What files with one row per episode call the columns of states and of actions."""
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -75,6 +78,9 @@ def read_episodes(source: Any, columns: Columns, gaps: Gaps) -> list[Pair]:
             "state and action"
         )
     found = columns.found_in(table)
+    whole = _whole_episodes(table, found)
+    if whole:
+        return whole
     labels = _cells(table, found.episode, "episode")
     steps = _numbers(table, found.step)
     states = _cells(table, found.state, "state")
@@ -92,11 +98,43 @@ def read_episodes(source: Any, columns: Columns, gaps: Gaps) -> list[Pair]:
     return _pairs(episodes, gaps, table)
 
 
+def _whole_episodes(table: Table, columns: Columns) -> list[Pair]:
+    """States and actions of a table with one row per episode, as Hugging Face has them; none where
+    it is not of that form."""
+    usual = Columns()
+    if (columns.state, columns.action) != (usual.state, usual.action):
+        return []
+    names = [next((one for one in some if one in table.columns), None) for some in EPISODE_NAMES]
+    if None in names or {"state", "action"} & set(table.columns):
+        return []
+    episodes = [[_listed(cell) for cell in table.columns[str(name)]] for name in names]
+    for row, parts in enumerate(zip(*episodes, strict=True)):
+        for name, part in zip(names, parts, strict=True):
+            if not isinstance(part, list):
+                raise DemonstrationError(
+                    f"{table.place(row)}: found {part!r} in the column {name}; expected a list "
+                    "with one entry per step of the episode, or columns called episode, step, "
+                    "state and action where rows are steps"
+                )
+    return list(zip(*episodes, strict=True))
+
+
+def _listed(cell: Any) -> Any:
+    """Arrays of arrays as lists of lists."""
+    plain = cell.tolist() if hasattr(cell, "tolist") else cell
+    return [_listed(one) for one in plain] if isinstance(plain, (list, tuple)) else plain
+
+
 def read_steps(episodes: Iterable[Iterable[Any]], gaps: Gaps) -> list[Pair]:
     """States and actions of episodes that are lists of steps; see `Demonstrations.from_steps`."""
     places: list[tuple[int, int]] = []
     rows: dict[Any, list[_Step]] = {}
     for number, episode in enumerate(episodes):
+        if isinstance(episode, tuple) and episode and all(map(_is_row, episode)):
+            raise DemonstrationError(
+                f"episode {number} is a tuple of {len(episode)} lists; expected a list of steps "
+                "(state, action); for (states, actions) call Demonstrations.from_trajectories"
+            )
         for index, step in enumerate(episode):
             parts = _parts(step, f"episode {number}, step {index}")
             rows.setdefault(number, []).append(_Step(len(places), index, *parts))
@@ -108,6 +146,10 @@ def read_steps(episodes: Iterable[Iterable[Any]], gaps: Gaps) -> list[Pair]:
         return "episode {}, step {}".format(*places[row])
 
     return _pairs(rows, gaps, Table("the list of steps", {}, place))
+
+
+def _is_row(part: Any) -> bool:
+    return isinstance(part, (list, np.ndarray))
 
 
 def _parts(step: Any, label: str) -> tuple[Any, Any, Any]:

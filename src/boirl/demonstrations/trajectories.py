@@ -169,7 +169,8 @@ class Demonstrations:
                 `"split"` it there.
 
         The columns of LeRobot's files (`episode_index`, `frame_index`, `observation.state`) are
-        found without being named.
+        found without being named, and so are those of tables with one row per episode: lists in
+        `states`, `observations` or `obs`, and in `actions` or `acts`.
         """
         from boirl.demonstrations.tables import Columns, read_episodes
 
@@ -207,7 +208,8 @@ class Demonstrations:
     def __repr__(self) -> str:
         shortest, longest = int(self.lengths.min()), int(self.lengths.max())
         span = f"{shortest}" if shortest == longest else f"{shortest} to {longest}"
-        return f"Demonstrations({len(self)} trajectories of {span} steps)"
+        trajectories = "1 trajectory" if len(self) == 1 else f"{len(self)} trajectories"
+        return f"Demonstrations({trajectories} of {span} step{'' if span == '1' else 's'})"
 
     @cached_property
     def starts(self) -> NDArray[Any]:

@@ -171,17 +171,18 @@ class TabularMDP:
         return cls(table.transition, table.n_actions, float(gamma), first, table.terminal)
 
     @classmethod
-    def from_table(cls, table: Any, gamma: float, start: ArrayLike | None = None) -> TabularMDP:
+    def from_table(
+        cls, table: Any, gamma: float, start: ArrayLike | None = None, **columns: str
+    ) -> TabularMDP:
         """The dynamics in a table of possible steps, one per row; see `transition_table`.
 
         Args:
-            table: A `.csv` file, or a pandas, polars or other table, with the columns `state`,
-                `action`, `next_state` and, where steps are not certain, `probability`. States and
-                actions are numbers from 0 on, or names. States without a row are terminal.
-            gamma: Discount in `(0, 1]`.
-            start: Distribution of the first state, `S`; by default uniform over those not terminal.
+            table: A file, or a pandas, polars or other table, with the columns `state`, `action`,
+                `next_state` and maybe `probability`. States without a row are terminal.
+            gamma, start: As in `from_next_states`.
+            **columns: Their names where they have others, such as `state="from"`.
         """
-        read = read_transitions(table)
+        read = read_transitions(table, **columns)
         first = start_distribution(start, read.transition.shape[1], read.terminal)
         mdp = cls(read.transition, read.n_actions, float(gamma), first, read.terminal)
         return mdp.with_names(read.state_names, read.action_names)

@@ -5,7 +5,8 @@
     house 0,right,house 0,0.1
     house 0,left,house 0,1
 
-Without the column `probability` every step is certain. States and actions are whole numbers from 0
+Columns may have other names, see `TransitionColumns`. Without a column of probabilities every step
+is certain. States and actions are whole numbers from 0
 on, or names, which are counted in the order in which they are met. A state that no row leaves is
 terminal; in all others there is a row for each action.
 """
@@ -21,7 +22,14 @@ from boirl.errors import InvalidInputError
 from boirl.tables import Table, read_table
 from boirl.types import IntArray
 
-COLUMNS = ("state", "action", "next_state")
+
+class TransitionColumns(NamedTuple):
+    """What the columns are called. Where there is no `probability`, every step is certain."""
+
+    state: str = "state"
+    action: str = "action"
+    next_state: str = "next_state"
+    probability: str = "probability"
 
 
 class TransitionTable(NamedTuple):
@@ -34,27 +42,52 @@ class TransitionTable(NamedTuple):
     action_names: tuple[str, ...]
 
 
-def read_transitions(source: Any) -> TransitionTable:
+USUAL = TransitionColumns()
+
+
+def read_transitions(source: Any, **columns: str) -> TransitionTable:
     """The dynamics in a table.
+
+    Args:
+        source: See `boirl.tables`.
+        **columns: Other names of its columns, see `TransitionColumns`.
 
     Raises:
         InvalidInputError: A column, a cell or an action of a state is missing; says where.
     """
+    unknown = sorted(set(columns) - set(USUAL._fields))
+    if unknown:
+        raise InvalidInputError(
+            f"there is no column {unknown[0]!r} to name; expected some of "
+            f"{', '.join(USUAL._fields)}"
+        )
+    called = TransitionColumns(**columns)
     table = read_table(source)
-    states, actions, following = (_cells(table, name) for name in COLUMNS)
+    states, actions, following = (_cells(table, called, role) for role in called._fields[:3])
     both, state_names = _numbered(table, states + following, "state")
     left, reached = both[: len(states)], both[len(states) :]
     taken, action_names = _numbered(table, actions, "action")
     n_states, n_actions = int(both.max()) + 1, int(taken.max()) + 1
     probabilities = np.ones(len(left))
-    if "probability" in table.columns:
-        probabilities = table.numbers("probability")
+    if called.probability in table.columns:
+        probabilities = table.numbers(called.probability)
+    elif called.probability != USUAL.probability:
+        table.column(called.probability, "probability")  # raises: it was asked for
     _check_twice(table, np.stack([left, taken, reached], axis=1))
     rows = left * n_actions + taken
     transition = sp.csr_array(
         (probabilities, (rows, reached)), shape=(n_states * n_actions, n_states)
     )
     counts = np.bincount(rows, minlength=n_states * n_actions).reshape(n_states, n_actions)
+    if called.probability not in table.columns and (counts > 1).any():
+        state, action = np.argwhere(counts > 1)[0].tolist()
+        others = ", ".join(one for one in table.columns if one not in called) or "none"
+        raise InvalidInputError(
+            f"{table.title} leads from state {_name(state, state_names)} by action "
+            f"{_name(action, action_names)} to {counts[state, action]} states, and has no column "
+            f"{called.probability!r}; expected one that says how likely each is (other columns: "
+            f"{others}): add it, or pass its name as probability=..."
+        )
     terminal = np.flatnonzero(counts.sum(axis=1) == 0)
     missing = np.argwhere((counts == 0) & (counts.sum(axis=1) > 0)[:, None])
     if missing.size:
@@ -67,11 +100,15 @@ def read_transitions(source: Any) -> TransitionTable:
     return TransitionTable(transition, n_actions, terminal, state_names, action_names)
 
 
-def _cells(table: Table, name: str) -> list[Any]:
+def _cells(table: Table, called: TransitionColumns, role: str) -> list[Any]:
+    name = str(getattr(called, role))
     if name not in table.columns:
+        *required, probability = called
+        free = next((one for one in table.columns if one not in called), "...")
         raise InvalidInputError(
             f"{table.title} has the columns {', '.join(table.columns)}; expected "
-            f"{', '.join(COLUMNS)} and, where steps are not certain, probability: rename them"
+            f"{', '.join(required)} and, where steps are not certain, {probability}: rename them, "
+            f"or say which is which, such as {role}={free!r}"
         )
     cells = table.columns[name]
     empty = next((row for row, cell in enumerate(cells) if cell is None), None)

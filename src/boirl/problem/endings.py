@@ -79,6 +79,7 @@ def check_ends(demonstrations: Demonstrations, reward: RewardFamily) -> None:
     if unknown.any() and reward.depends_on == "transition":
         raise DemonstrationError(
             f"trajectory {demonstrations.trajectory_numbers[unknown.argmax()]} does not say "
-            "where its last action led, and the reward depends on it; give one state more "
-            "than actions"
+            "where its last action led, and the reward depends on it; give one state more than "
+            "actions (in a list of steps or a table: the next state of the last step, or a last "
+            "row with a state and no action)"
         )

@@ -23,12 +23,18 @@ class GivenLater:
             raise InvalidInputError(
                 f"problem {problem.name!r} has no demonstrations yet; call "
                 "problem.with_demonstrations(demonstrations), or make some up with "
-                "problem.demonstrate(theta, count, seed)"
+                "problem.demonstrate(theta, count, seed) (on the command line: --demonstrations "
+                "FILE)"
             )
         return given
 
     def __set__(self, problem: Any, given: Demonstrations | None) -> None:
         problem.__dict__["_demonstrations"] = given
+
+    @staticmethod
+    def is_missing(problem: Any) -> bool:
+        """Whether demonstrations may be given later, and none are yet."""
+        return problem.__dict__.get("_demonstrations", problem) is None
 
     @staticmethod
     def stored(problem: Any) -> Demonstrations | None:

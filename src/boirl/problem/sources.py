@@ -22,6 +22,7 @@ from boirl.errors import BoirlError, InvalidInputError
 from boirl.extras import missing_reported
 from boirl.problem.base import Problem
 from boirl.problem.catalogue import load_problem, plain_options
+from boirl.problem.given_later import GivenLater
 
 DEFAULT_NAME = "problem"
 UNNAMED = "unnamed"
@@ -61,10 +62,20 @@ def load_source(text: str, **options: Any) -> Problem[Any]:
         )
     changes: dict[str, Any] = {}
     if found.name == UNNAMED:
-        changes["name"] = Path(place).stem if place.endswith(ENDING) else place.rpartition(".")[2]
+        changes["name"] = _named_after(place)
     if found.recipe is None:
         changes["recipe"] = {"name": text, **plain_options(options)}
+    if changes and GivenLater.is_missing(found):
+        changes["demonstrations"] = None
     return replace(found, **changes) if changes else found  # type: ignore[type-var]
+
+
+def _named_after(place: str) -> str:
+    """The name of a file or module, or of its folder where all are called the same."""
+    if not place.endswith(ENDING):
+        return place.rpartition(".")[2]
+    path = Path(place)
+    return (path.resolve().parent.name if path.stem == DEFAULT_NAME else "") or path.stem
 
 
 def rebuild(recipe: Mapping[str, Any] | None) -> Problem[Any] | None:
@@ -131,18 +142,28 @@ def _failures_located(path: Path) -> Iterator[None]:
     """Turn what somebody's code raises into one line that says where."""
     try:
         yield
-    except (BoirlError, ModuleNotFoundError):
+    except ModuleNotFoundError:
+        raise
+    except BoirlError as error:
+        where = _place(error, path)
+        if where != str(path):
+            error.args = (f"{error} ({where})",)
         raise
     except Exception as error:
-        own = [
-            frame.lineno
-            for frame in traceback.extract_tb(error.__traceback__)
-            if Path(frame.filename).resolve() == path.resolve()
-        ]
-        line = own[-1] if own else getattr(error, "lineno", None)
-        where = f"{path}, line {line}" if line else str(path)
+        where = _place(error, path)
         reason = " ".join(str(error).split())
         raise InvalidInputError(f"{where}: {type(error).__name__}: {reason}") from error
+
+
+def _place(error: BaseException, path: Path) -> str:
+    """The file, and the line of it that raised an error where that is known."""
+    own = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename).resolve() == path.resolve()
+    ]
+    line = own[-1] if own else getattr(error, "lineno", None)
+    return f"{path}, line {line}" if line else str(path)
 
 
 def _pick(module: ModuleType, name: str, place: str) -> Any:

@@ -14,10 +14,11 @@ from boirl.report.group_cards import GroupCard, group_cards, groups_of
 from boirl.report.landscape import SlicedLandscape, slice_landscape
 from boirl.report.numbers import short, short_number
 from boirl.report.outlook import Disagreement, NextReward, disagreements, next_reward, rivals
-from boirl.report.posterior import PosteriorSamples, posterior_samples
+from boirl.report.posterior import PosteriorSamples, posterior_samples, returned_samples
 from boirl.report.scenes import Scene, scene_of
 from boirl.report.words import assurance, headline
 from boirl.results import Health, ParameterSummary, Result, RewardGroup, RewardSet
+from boirl.results.inference import summarise_parameters
 from boirl.types import FloatArray
 
 MOST_SLIDERS = 20
@@ -37,8 +38,9 @@ class Answer:
         health: The checks; None where there is no surrogate to check.
         groups: Rewards sorted by behaviour, the best first.
         cards: What is shown of the first groups.
-        summary: What is known of each parameter; empty without a surrogate.
-        samples: Of the posterior over rewards; None without a surrogate.
+        summary: What is known of each parameter; empty without samples.
+        samples: Of the posterior over rewards; None without a surrogate, where the method returned
+            none either.
         landscape: As the surrogate expects it; None without one.
         landscape_error: Of the landscape, in likelihood-ratio tolerances.
         scene: How behaviour is drawn; None where nobody knows.
@@ -129,8 +131,13 @@ def answer_of(result: Result) -> Answer:
     pair = rivals(result, groups)
     first = [int(card.indices[0]) for card in cards] + list(pair or ())
     frames = frames_of(result, scene, first)
-    landscape, error, samples = None, 0.0, None
-    if found is not None:
+    landscape, error = None, 0.0
+    if found is None:
+        samples = returned_samples(result, cards, list(frames.by_number))
+        summary = (
+            [] if samples is None else summarise_parameters(samples.thetas, result.problem.box)
+        )
+    else:
         samples = posterior_samples(found, cards, list(frames.by_number))
         landscape, error = _landscape(found, summary, samples.thetas[:LANDSCAPE_TESTS])
     return Answer(

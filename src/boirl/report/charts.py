@@ -176,8 +176,9 @@ def _pairs(names: Sequence[str], columns: Sequence[int], domains: Sequence[Any])
                 .properties(width=size, height=size)
             )
             panels.append(panel)
-        rows.append(alt.hconcat(*panels, spacing=8))
-    return _configured(alt.vconcat(*rows, spacing=8))
+        # Flush, so that panels stand in columns whatever their axes take.
+        rows.append(alt.hconcat(*panels, spacing=10, bounds="flush"))
+    return _configured(alt.vconcat(*rows, spacing=10))
 
 
 def _few_ticks(domain: Any, labels: bool) -> Any:

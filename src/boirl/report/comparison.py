@@ -23,8 +23,8 @@ def compare_answers(one: Answer, other: Answer) -> dict[str, Any]:
         cells = (
             f"{in_words(known[name].low)} to {in_words(known[name].high)}, {known[name].verdict}"
             if name in known
-            else "not a parameter, or not known"
-            for known in intervals
+            else ("not known" if name in answer.result.names else "no parameter")
+            for known, answer in zip(intervals, pair, strict=True)
         )
         rows.append((f"{name} (95 %)", *cells))
     return {"rows": rows, "note": _note(one, other)}

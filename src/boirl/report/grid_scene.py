@@ -117,6 +117,20 @@ class GridScene(TableScene):
 
     @cached_property
     def moves(self) -> FloatArray:
+        """Direction of each action on each square, `Q x A x 2`.
+
+        That of the expected step or, where steps slip, of the action on most squares: a wall would
+        turn the expected step aside.
+        """
+        own = self._steps
+        usual = self._usual / np.maximum(np.linalg.norm(self._usual, axis=1, keepdims=True), 1.0)
+        counts = np.diff(self.problem.mdp.transition.tocsr().indptr)
+        slips = counts.reshape(self.problem.mdp.n_states, -1)[: self.squares] > 1
+        known = slips[:, :, None] & np.isfinite(usual)
+        return np.where(known, np.nan_to_num(usual), own)
+
+    @cached_property
+    def _steps(self) -> FloatArray:
         """Direction of the expected step of each action on each square, `Q x A x 2`."""
         mdp = self.problem.mdp
         around = np.zeros((mdp.n_states, 2))
@@ -130,18 +144,26 @@ class GridScene(TableScene):
         return np.where(length > 1e-9, step / np.maximum(length, 1e-9), 0.0)
 
     @cached_property
+    def _usual(self) -> FloatArray:
+        """Direction of each action on most squares, `A x 2`; NaN where several have the same."""
+        found = []
+        for action in range(self.problem.mdp.n_actions):
+            steps, counts = np.unique(np.round(self._steps[:, action]), axis=0, return_counts=True)
+            moving = np.abs(steps).sum(axis=1) > 0.0
+            # An action that a wall stops on some squares still has its direction.
+            found.append(steps[(counts * moving).argmax()] if moving.any() else steps[0])
+        usual = np.array(found)
+        alone = len(np.unique(usual, axis=0)) == len(usual)
+        return usual if alone else np.full(usual.shape, np.nan)
+
+    @cached_property
     def action_names(self) -> tuple[str, ...]:
         """What each action does on most squares; its number where that has no name."""
-        names = []
-        for action in range(self.problem.mdp.n_actions):
-            steps, counts = np.unique(np.round(self.moves[:, action]), axis=0, return_counts=True)
-            moving = np.abs(steps).sum(axis=1) > 0.0
-            # An action that a wall stops on some squares still has the name of its direction.
-            chosen = steps[(counts * moving).argmax()] if moving.any() else steps[0]
-            key = (int(chosen[0]), int(chosen[1]))
-            names.append(DIRECTIONS.get(key, f"action {action}"))
-        numbered = tuple(f"action {action}" for action in range(len(names)))
-        return tuple(names) if len(set(names)) == len(names) else numbered
+        numbered = [f"action {action}" for action in range(self.problem.mdp.n_actions)]
+        if np.isnan(self._usual).any():
+            return tuple(numbered)
+        usual = [(int(dx), int(dy)) for dx, dy in self._usual]
+        return tuple(map(DIRECTIONS.get, usual, numbered))
 
     def still(self) -> Frame:
         rows = self.squares // self.columns

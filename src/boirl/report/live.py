@@ -16,7 +16,8 @@ HOST = "127.0.0.1"
 """Nobody on the network sees it."""
 
 WAITING = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="refresh" content="2"><title>boirl report</title></head>
+<meta http-equiv="refresh" content="2"><link rel="icon" href="data:,"><title>boirl report</title>
+</head>
 <body style="font-family: system-ui, sans-serif; margin: 3rem"><h1>boirl report</h1>
 <p>The report is being made; this page shows it as soon as it is there.</p></body></html>"""
 

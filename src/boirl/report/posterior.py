@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 
 from boirl.report.group_cards import GroupCard
 from boirl.report.numbers import short
-from boirl.results import RewardSet
+from boirl.results import Result, RewardSet
 from boirl.types import FloatArray, IntArray
 
 SAMPLES = 1000
@@ -67,17 +67,37 @@ def posterior_samples(
         cards: Groups of its rewards.
         drawn: Evaluations whose behaviour is known.
     """
-    thetas = found.sample(SAMPLES)
-    latent = found.fitted.latent(thetas)
+    return _placed(found, found.sample(SAMPLES), found.fitted.latent, cards, drawn)
+
+
+def returned_samples(
+    run: Result, cards: Sequence[GroupCard], drawn: Sequence[int]
+) -> PosteriorSamples | None:
+    """The samples that another method returned; None where it returned none.
+
+    It knows no latent space: the nearest reward is that in the box of rewards.
+    """
+    thetas: FloatArray | None = getattr(run, "samples", None)
+    if thetas is None or not len(thetas):
+        return None
+    kept = np.unique(np.linspace(0, len(thetas) - 1, SAMPLES).round().astype(int))
+    return _placed(run, thetas[kept], run.problem.box.to_unit, cards, drawn)
+
+
+def _placed(
+    result: Result,
+    thetas: FloatArray,
+    latent: Callable[[FloatArray], FloatArray],
+    cards: Sequence[GroupCard],
+    drawn: Sequence[int],
+) -> PosteriorSamples:
+    """Samples with the group and the evaluation that each is nearest to."""
     owners = np.concatenate([np.full(len(card.indices), card.number) for card in cards])
     members = np.concatenate([card.indices for card in cards])
-    groups = owners[_nearest(found, latent, members)]
+    places, around = latent(thetas), latent(result.thetas)
+    groups = owners[cdist(places, around[members]).argmin(axis=1)]
     known = np.array(drawn, dtype=np.int64)
-    nearest = known[_nearest(found, latent, known)] if len(known) else np.full(len(thetas), -1)
-    return PosteriorSamples(found.names, thetas, groups, nearest)
-
-
-def _nearest(found: RewardSet, latent: FloatArray, numbers: IntArray) -> IntArray:
-    """Which of some evaluations is nearest to each point of the latent space."""
-    nearest: IntArray = cdist(latent, found.fitted.latent(found.thetas[numbers])).argmin(axis=1)
-    return nearest
+    nearest = np.full(len(thetas), -1)
+    if len(known):
+        nearest = known[cdist(places, around[known]).argmin(axis=1)]
+    return PosteriorSamples(result.problem.box.names, thetas, groups, nearest)

@@ -73,9 +73,15 @@ def save_result(result: Result, path: str | os.PathLike[str]) -> None:
 def result_file(path: str | os.PathLike[str]) -> Path:
     """The file of a result, given it or the folder that it is in."""
     given = Path(path)
+    if given.suffix == ".py":
+        raise InvalidInputError(
+            f"{str(given)!r} is code; expected a result: boirl run {given} --out FOLDER writes one"
+        )
     inside = given / RESULT_FILE
     if given.is_dir() and not inside.exists():
-        others = sorted(str(one) for one in given.glob("*.npz"))
+        others = sorted(given.glob("*.npz"))
+        if len(others) == 1:  # of another method, after which it is called
+            return others[0]
         instead = f", or a file such as {others[0]}" if others else ""
         raise InvalidInputError(
             f"the folder {str(given)!r} has no {RESULT_FILE}; expected one that "

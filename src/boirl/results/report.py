@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 SHOWN_ROWS = 10
 """Behaviours that have a line."""
+
+SHOWN_REASONS = 3
+"""Of failures, that have a line."""
 
 VERIFIED_SECONDS = 60.0
 """Verification is suggested where it takes less than a minute."""
@@ -61,9 +65,21 @@ def _set_lines(found: RewardSet) -> list[str]:
     return [
         f"{found.problem.name}: {len(found)} evaluations"
         + (f", {failed} of them failed" if failed else ""),
+        *_failure_lines(found),
         f"not rejected at 95 % by a likelihood-ratio test: {kept} of them, NLL at most "
         f"{found.best_nll + tolerance:.4f} ({tolerance:.3g} above the best)",
         f"best NLL {found.best_nll:.4f}; rewards within 1 %: {close}, within 10 %: {near}",
+    ]
+
+
+def _failure_lines(found: RewardSet) -> list[str]:
+    """Why evaluations failed, the commonest reasons first."""
+    counts = Counter(reason for reason in found.failures if reason is not None).most_common()
+    lines = [f"  failed, {count} of them: {reason}" for reason, count in counts[:SHOWN_REASONS]]
+    left = len(counts) - len(lines)
+    return [
+        *lines,
+        *([f"  and for {left} further reason{'s' if left > 1 else ''}"] if left else []),
     ]
 
 

@@ -13,25 +13,32 @@ from boirl.types import FloatArray, IntArray
 
 
 def read_features(
-    source: Any, names: Sequence[str], states: Sequence[str] = (), actions: Sequence[str] = ()
+    source: Any,
+    names: Sequence[str],
+    states: Sequence[str] = (),
+    actions: Sequence[str] = (),
+    state: str = "state",
+    action: str = "action",
 ) -> FloatArray:
-    """The columns `names` of a table, `S x p`, or `S x A x p` where it has a column `action`.
+    """The columns `names` of a table, `S x p`, or `S x A x p` where it has a column of actions.
 
     Args:
-        source: A table with a column `state`, and maybe `action`, see `boirl.tables`.
+        source: A table with a column of states, and maybe of actions, see `boirl.tables`.
         names: Columns to read.
         states: Names of all states in the order of their numbers; empty where the column `state`
             holds numbers.
         actions: The same for actions.
+        state: What the column of states is called.
+        action: What the column of actions is called.
 
     Raises:
         InvalidInputError: A column, a state, an action or a number is missing; says which.
     """
     table = read_table(source)
-    places = [_numbers(table, "state", states)]
-    if "action" in table.columns:
-        places.append(_numbers(table, "action", actions))
-    wanted = [_order(table, "state", states), _order(table, "action", actions)][: len(places)]
+    places = [_numbers(table, state, states, "state")]
+    if action in table.columns or action != "action":
+        places.append(_numbers(table, action, actions, "action"))
+    wanted = [_order(table, state, states), _order(table, action, actions)][: len(places)]
     shape = tuple(map(len, wanted))
     rows = np.full(shape, -1)
     for row, at in enumerate(zip(*places, strict=True)):
@@ -57,15 +64,15 @@ def _order(table: Table, column: str, names: Sequence[str]) -> list[str]:
     return list(map(str, names)) or [str(number) for number in range(count)]
 
 
-def _numbers(table: Table, column: str, names: Sequence[str]) -> IntArray:
+def _numbers(table: Table, column: str, names: Sequence[str], kind: str) -> IntArray:
     """Numbers of the states or actions in a column, one per row."""
-    cells = table.column(column)
+    cells = table.column(column, kind)
     numbers = {name: number for number, name in enumerate(_order(table, column, names))}
     for row, cell in enumerate(cells):
         if str(cell) not in numbers:
-            hint = "" if names else f" (pass {column}s=mdp.{column}_names where they have names)"
+            hint = "" if names else f" (pass {kind}s=mdp.{kind}_names where they have names)"
             raise InvalidInputError(
-                f"{table.place(row)}: {str(cell)!r} is no {column} of the dynamics; expected one "
+                f"{table.place(row)}: {str(cell)!r} is no {kind} of the dynamics; expected one "
                 f"of {len(numbers)}, such as {next(iter(numbers))!r}{hint}"
             )
     return np.array([numbers[str(cell)] for cell in cells], dtype=np.int64)

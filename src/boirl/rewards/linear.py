@@ -68,22 +68,27 @@ class LinearReward(RewardFamily):
         states: Sequence[str] = (),
         of_next: bool = False,
         actions: Sequence[str] = (),
+        *,
+        state: str = "state",
+        action: str = "action",
     ) -> LinearReward:
         """The family whose features are columns of a table with one row per state, or per state
         and action.
 
         Args:
             table: A `.csv` file, or a pandas, polars or other table, with a column for each
-                parameter, of its name, and the column `state`: names or numbers. With a column
-                `action` the features are those of taking it there.
+                parameter, of its name, and one of states: names or numbers. With a column of
+                actions the features are those of taking them there.
             parameters: As in `LinearReward`.
             states: Names of the states in the order of their numbers, `mdp.state_names`; empty
                 where the table numbers them.
             of_next: As in `LinearReward`.
             actions: Names of the actions, `mdp.action_names`; empty where the table numbers them.
+            state: What the column of states is called.
+            action: What the column of actions is called.
         """
         named = as_parameters(parameters)
-        features = read_features(table, [one.name for one in named], states, actions)
+        features = read_features(table, [one.name for one in named], states, actions, state, action)
         return cls(features, named, of_next=of_next)
 
     @property

@@ -79,7 +79,7 @@ def open_study(storage: str | None, name: str, sampler: BaseSampler | None = Non
     if storage is not None and "://" not in storage:
         raise InvalidInputError(
             f"the storage is {hide_password(storage)!r}; expected a database address such as "
-            "'sqlite:///search.db'"
+            f"'sqlite:///{Path(storage).name if Path(storage).suffix else 'search.db'}'"
         )
     if storage is not None:
         _check_address(storage)

@@ -8,6 +8,15 @@ const CELLS = 55, ERRORS_ONLY = 1, REACH = 16;
 const POINTS = { landscape: ["points", "x", "y"], convergence: ["evaluations", "n", "excess"], predictions: ["predictions", "predicted", "found"] };
 const quantile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.max(0, Math.round(share * (sorted.length - 1))))];
 
+// A row of square panels beside the labels of the first one, no wider than there is room for.
+function fitPanels(panels, count, room) {
+  const size = Math.max(60, Math.floor((room - 70) / count) - 10);
+  for (const panel of panels) {
+    panel.width = Math.min(panel.width, size);
+    panel.height = panel.width;
+  }
+}
+
 // All paths and marks of these frames fit into the bounds.
 function widen(bounds, frames) {
   const room = 0.05 * (bounds[2] - bounds[0]);
@@ -63,6 +72,7 @@ class Answer {
     if (!target || !spec) return;
     const room = target.clientWidth - (name === "landscape" ? 190 : 90);
     if (typeof spec.width === "number") spec.width = Math.max(180, Math.min(spec.width * 1.4, room));
+    for (const row of spec.vconcat || []) fitPanels(row.hconcat, spec.vconcat.length, target.clientWidth);
     if (this.views[name]) this.views[name].finalize();
     const shown = await vegaEmbed(target, { ...spec, datasets }, { actions: false, renderer: "canvas", logLevel: ERRORS_ONLY });
     this.views[name] = shown.view;
