@@ -118,9 +118,6 @@ class RewardSet(Result):
             seed: Of the samples.
             possible: Whether to draw them from all landscapes that the evaluations leave possible,
                 not from the expected ones: where these differ, the search is not at its end.
-
-        Raises:
-            BoirlError: No evaluation meets the constraints, so that nothing is known of solutions.
         """
         if n < 1:
             raise InvalidInputError(f"n is {n}; expected at least one sample")
