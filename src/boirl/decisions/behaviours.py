@@ -80,14 +80,16 @@ def behaviours_from(
         path = _path(ensemble, int(own[0]), start, horizon, rng)
         known = joined.get(path.tobytes())
         joined[path.tobytes()] = (own if known is None else np.append(known[0], own), path)
+    rows = [
+        (float(ensemble.weights[members].sum()), members, path) for members, path in joined.values()
+    ]
+    rows.sort(key=lambda row: -row[0])
+    words = describe_paths(ensemble, [path for _, _, path in rows])
     found = []
-    paths = [path for _, path in joined.values()]
-    words = describe_paths(ensemble, paths)
-    for (members, path), named in zip(joined.values(), words, strict=True):
+    for (weight, members, path), named in zip(rows, words, strict=True):
         own = _typical_first(distances, members, ensemble.weights)
-        weight = float(ensemble.weights[own].sum())
         found.append(Behaviour(weight, own, ensemble.thetas[own[0]], path, named))
-    return tuple(sorted(found, key=lambda one: -one.weight))
+    return tuple(found)
 
 
 def _typical_first(distances: FloatArray, members: IntArray, weights: FloatArray) -> IntArray:
@@ -160,16 +162,21 @@ def _path(
 
 
 def describe_paths(ensemble: Ensemble, paths: Sequence[NDArray[Any]]) -> list[str]:
-    """Ways in words that tell them apart: where two would be called the same, where they part."""
+    """Ways in words that tell them apart.
+
+    Where several would be called the same, each is told by where it parts from the first of the
+    others; where that is not enough, from the one that it shares most steps with.
+    """
     words = [describe_path(ensemble, path) for path in paths]
-    found = []
-    for own, path in zip(words, paths, strict=True):
+    found: list[str] = []
+    for number, path in enumerate(paths):
         same = [
             _common_steps(path, other)
-            for named, other in zip(words, paths, strict=True)
-            if named == own and other is not path
+            for rival, other in enumerate(paths)
+            if rival != number and words[rival] == words[number]
         ]
-        found.append(describe_path(ensemble, path, max(same)) if same else own)
+        told = [describe_path(ensemble, path, fork) for fork in [*same[:1], max(same, default=0)]]
+        found.append(next((one for one in told if one not in found), told[-1]))
     return found
 
 
