@@ -66,6 +66,12 @@ def test_few_states_are_named(random_problem):
         text.get_text() for text in questions_figure(named, [question([0, 1])]).axes[0].texts
     ]
     assert written == names
+    figure = questions_figure(named, [question([0, 1])])
+    figure.canvas.draw()
+    panel = figure.axes[0].bbox
+    for text in figure.axes[0].texts:
+        place = text.get_window_extent()
+        assert panel.xmin <= place.xmin < place.xmax <= panel.xmax
     assert not questions_figure(problem, [question([0, 1])]).axes[0].texts
 
 

@@ -208,9 +208,20 @@ def _draw_backdrop(axes: Axes, problem: Problem[Any], places: FloatArray | None)
         names = problem.mdp.state_names
         if 0 < len(names) <= NAMED_AT_MOST:
             axes.margins(0.15)
+            middle = 0.5 * (np.nanmin(places[:, 0]) + np.nanmax(places[:, 0]))
             for name, place in zip(names, places, strict=True):
+                if not np.isfinite(place).all():
+                    continue
+                # Towards the middle, so that no name leaves the panel.
+                side, aside = ("left", 4) if place[0] <= middle else ("right", -4)
                 label = axes.annotate(
-                    name, place, (4, 4), textcoords="offset points", fontsize=8, zorder=6
+                    name,
+                    place,
+                    (aside, 4),
+                    textcoords="offset points",
+                    ha=side,
+                    fontsize=8,
+                    zorder=6,
                 )
                 label.set_path_effects([withStroke(linewidth=2, foreground="white")])
     elif isinstance(problem, GymProblem):
