@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from boirl.cli.app import app, console, errors
+from boirl.cli.constraining import states_at
 from boirl.cli.loading import (
     Bellman,
     BoxName,
@@ -78,7 +79,10 @@ def what_if(
     destination: Annotated[int | None, typer.Option(help="On roads: where trips go.")] = None,
     reach: Annotated[
         list[str] | None,
-        typer.Option(help="States whose probability to be reached is shown (may be repeated)."),
+        typer.Option(
+            help="States (links, on roads) whose probability to be reached is shown (may be "
+            "repeated)."
+        ),
     ] = None,
     policies: Policies = None,
     seed: Seed = 0,
@@ -97,8 +101,9 @@ def what_if(
     other = changed_problem(found.problem, closed, begin, destination)
     quantities: list[Any] = []
     for text in reach or []:
-        states = _states(text, "--reach", found.problem)
-        by_number = text.replace(",", "").replace(" ", "").isdigit()
+        places = _states(text, "--reach", found.problem)
+        states = states_at(places, found.problem)
+        by_number = states == places and text.replace(",", "").replace(" ", "").isdigit()
         quantities.append(Reach(states, name=None if by_number else f"reaching {text}"))
     quantities += [] if quantities else [ExpectedTotal()]
     with errors.status("imagining"):
