@@ -148,7 +148,7 @@ def mixture(
     from boirl.search import explore
 
     chosen = load(problem, demonstrations, bellman=bellman, data=data, box=box)
-    who = None if labels is None else labels.read_text(encoding="utf-8").split()
+    who = None if labels is None else _names_in(labels)
     if temperatures:
         with errors.status("searching"):
             rewards = explore(chosen, evaluations, seed=seed)
@@ -166,6 +166,17 @@ def mixture(
         make_folder(out)
         for name, one in zip(found.names, found.sets, strict=True):
             one.save(out / f"{name.replace(' ', '-')}.npz")
+
+
+def _names_in(file: Path) -> list[str]:
+    """The words of a text file."""
+    try:
+        return file.read_text(encoding="utf-8").split()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInputError(
+            f"{str(file)!r} cannot be read ({error}); expected a text file with one name per "
+            "trajectory"
+        ) from error
 
 
 def _states(text: str, option: str, problem: Any) -> list[int]:
