@@ -18,10 +18,11 @@ from scipy.special import expit, xlogy
 
 from boirl.decisions.behaviours import describe_paths
 from boirl.decisions.ensemble import Ensemble, ensemble_of
-from boirl.decisions.questions import ask_ensemble
+from boirl.decisions.questions import ask_ensemble, check_starts
 from boirl.decisions.starts import state_name
 from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError
+from boirl.problem import TabularProblem
 from boirl.problem.preferences import Preferences, discounted_returns
 from boirl.problem.walks import horizon_of, walk_from
 from boirl.types import FloatArray
@@ -100,6 +101,12 @@ def ask_comparisons(
     rng = np.random.default_rng([seed, COMPARISON_STREAM])
     if starts is None:
         starts = [one.start for one in ask_ensemble(ensemble, STARTS, seed=seed)]
+    if isinstance(problem, TabularProblem):
+        check_starts(np.asarray(starts), problem.mdp.n_states)
+    if inverse_temperature is not None and not inverse_temperature > 0.0:
+        raise InvalidInputError(
+            f"inverse_temperature is {inverse_temperature}; expected a positive number"
+        )
     solver = getattr(problem, "solver", None)
     beta = inverse_temperature or getattr(solver, "inverse_temperature", None) or 1.0
     pool = [_trajectories(ensemble, start, rng) for start in starts]
