@@ -21,7 +21,8 @@ OPTIONS = {
     "constraints": "--seeds 100-119 --evaluations 20",
     "mixtures": "--seeds 100-119",
     "questions": "--seeds 100-119",
-    "rescoring": "--problem roads --problem 'roads, logsumexp' --problem gridworld --seeds 100-102",
+    "rescoring": "--problem roads --problem 'roads, logsumexp' --problem gridworld --problem maze "
+    "--seeds 100-102",
     "worst-case": "--seeds 100-119",
     "maze-noise": "--trials 16",
     "maze-search": "--seeds 100-101 --method rho-matern --evaluations 20",

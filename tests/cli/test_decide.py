@@ -63,3 +63,9 @@ def test_what_if_takes_names_of_states(command, tmp_path):
     code, _, errors = command(*given, "--close", "nowhere")
     assert code == 2
     assert "names of states such as 'place 0'" in errors
+
+
+def test_a_missing_file_of_labels_is_named(command):
+    code, _, errors = command("mixture", "gridworld2d", "--labels", "nowhere.txt")
+    assert code == 2
+    assert "'nowhere.txt' cannot be read" in errors

@@ -40,6 +40,12 @@ def test_what_is_missing_is_named():
         BehaviourConstraint(None, 0.5, True, "success").measure(None, None)
 
 
+def test_a_probability_is_at_most_1():
+    for limits in ({"at_most": 5}, {"at_least": -0.1}):
+        with pytest.raises(InvalidInputError, match="expected a probability from 0 to 1"):
+            reaches([1], **limits)
+
+
 def test_a_limit_is_a_number():
     with pytest.raises(InvalidInputError, match="expected a number"):
         reaches([1], at_most="x")

@@ -5,8 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from boirl.decisions.acting import decide
+import boirl
+from boirl.constraints import Constraints, Reach, reaches
+from boirl.decisions.acting import _broken, decide
 from boirl.decisions.ensemble import solved_ensemble
+from boirl.decisions.returns import DrawnPolicy
 from boirl.errors import InvalidInputError
 
 
@@ -66,3 +69,25 @@ def test_what_does_not_fit_together_is_refused(found):
         found.policy()
     with pytest.raises(InvalidInputError, match="probabilities of states"):
         found.policy(risk="mean", start=[1.0], policies=4)
+
+
+def test_constraints_that_the_policy_itself_breaks_are_named():
+    """The demonstrator errs now and then; the best policy for the same rewards does not."""
+    problem = boirl.load_problem("gridworld2d")
+    initial = [(0.88, 9.77), (2.0, 7.3)]
+    given = {"kernel": "rbf", "acquisition": "random", "initial": initial}
+    free = boirl.explore(problem, 2, **given)
+    held = boirl.explore(problem, 2, constraints=[reaches([7], at_most=0.75)], **given)
+    assert held.feasible.tolist() == [True, False]
+    decision = held.policy(risk="worst", policies=0)
+    assert Reach([7]).measure(problem, decision.policy).value > 0.75
+    assert len(decision.broken) == 1
+    assert "! the policy itself breaks reaching state 7: " in str(decision)
+    assert free.policy(risk="worst", policies=0).broken == ()
+    (one, other) = (problem.policy(theta) for theta in held.thetas[:2])
+    drawn = DrawnPolicy((one, other), np.array([0.25, 0.75]))
+    chance = [Reach([7]).measure(problem, each).value for each in (one, other)]
+    for limit in (0.99, 1.01):
+        at_most = min(1.0, limit * (0.25 * chance[0] + 0.75 * chance[1]))
+        kept = replace(held, constraints=Constraints.of(reaches([7], at_most=at_most), problem))
+        assert len(_broken(kept, drawn)) == (limit < 1.0)

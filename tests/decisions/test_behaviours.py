@@ -7,6 +7,7 @@ from boirl.decisions.behaviours import (
     behaviour_lines,
     behaviours_from,
     describe_path,
+    describe_paths,
 )
 
 
@@ -56,3 +57,18 @@ def test_words_are_short(two):
     assert describe_path(two, np.arange(9)).count("→") == 7
     assert describe_path(two, np.array([3, 4, 3, 4])) == "state 3 → 4 → 3 → 4"
     assert "after 1 steps" in describe_path(two, np.zeros((2, 3)))
+
+
+def test_words_tell_ways_apart_that_part_late(two):
+    one = np.array([0, 1] * 6 + [2, 3, 4])
+    other = np.array([0, 1] * 6 + [2, 5, 4])
+    early = np.array([0, 2] * 6 + [2, 3, 4])
+    words = describe_paths(two, [one, other, early])
+    assert words[0] == "state 0 → ... → 2 → 3 → 4"
+    assert words[1] == "state 0 → ... → 2 → 5 → 4"
+    assert words[2] == describe_path(two, early) == "state 0 → 2 → 0 → 2 → 0 → 2 → ... → 4"
+    longer = [np.concatenate([way, np.full(9, 6), [7]]) for way in (one, other)]
+    assert describe_paths(two, longer) == [
+        "state 0 → ... → 2 → 3 → 4 → 6 → ... → 7",
+        "state 0 → ... → 2 → 5 → 4 → 6 → ... → 7",
+    ]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from boirl.decisions.comparisons import _choose, ask_comparisons
+from boirl.decisions.comparisons import _choose, _returns, _trajectories, ask_comparisons
 from boirl.errors import InvalidInputError
 
 
@@ -29,6 +29,15 @@ def test_answers_are_evidence(found):
     assert 0.0 < question.probability < 1.0
     assert abs(chances.mean() - question.probability) < 0.35
     assert "which is better?" in str(question)
+
+
+def test_what_no_reward_tells_apart_is_not_compared(two):
+    """At home, where nothing is paid, it does not matter what is done."""
+    pool = _trajectories(two, 4, np.random.default_rng(0))
+    ways = {one.states.tobytes() for one in pool}
+    assert 1 < len(pool) == len(ways)
+    returns = _returns(two, pool)
+    assert len(np.unique(returns.round(9), axis=1).T) == len(pool)
 
 
 def test_wrong_numbers_are_refused(found):

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from boirl.decisions.mixtures import fit_mixture, fit_table, log_likelihood_table
-from boirl.errors import InvalidInputError, SolverError
+from boirl.decisions.mixtures import NoTrajectoryLeftError, fit_mixture
+from boirl.demonstrations import Demonstrations
+from boirl.errors import InvalidInputError
 from boirl.experiments.mixtures import problem_of
 
 QUICK = {"kernel": "rbf", "acquisition": "random"}
@@ -13,25 +14,6 @@ QUICK = {"kernel": "rbf", "acquisition": "random"}
 @pytest.fixture(scope="module")
 def mixed():
     return problem_of(1000)
-
-
-def test_rows_that_explain_different_columns_are_found():
-    table = np.full((4, 10), -9.0)
-    table[1, :6] = table[3, 6:] = -1.0
-    fit = fit_table(table, 2, np.random.default_rng(0))
-    assert set(fit.rows.tolist()) == {1, 3}
-    assert sorted(fit.shares.round(2).tolist()) == [0.4, 0.6]
-    assert len(set(fit.labels[:6].tolist())) == 1
-    assert fit.labels[0] != fit.labels[9]
-
-
-def test_two_demonstrators_are_told_apart_by_their_rewards(mixed):
-    problem, owners, truths = mixed
-    pool = [problem.evaluate(theta) for theta in [*truths, (5.0, 5.0, 5.0), (1.0, 9.0, 1.0)]]
-    fit = fit_table(log_likelihood_table(problem, pool), 2, np.random.default_rng(0))
-    assert set(fit.rows.tolist()) == {0, 1}
-    right = (fit.labels == owners).mean()
-    assert max(right, 1 - right) >= 0.95
 
 
 def test_labels_give_a_set_for_each(mixed):
@@ -62,5 +44,15 @@ def test_wrong_arguments_are_refused(mixed):
         fit_mixture(problem, 0)
     with pytest.raises(InvalidInputError, match="expected 40, one for each trajectory"):
         fit_mixture(problem, labels=owners[:3])
-    with pytest.raises(SolverError, match="expected at least 2"):
-        fit_table(np.full((3, 4), -np.inf), 2, np.random.default_rng(0))
+
+
+def test_one_demonstrator_is_enough_where_nobody_else_has_a_trajectory():
+    """Every trajectory is the same, so that a second demonstrator would have none."""
+    problem, _, _ = problem_of(1000)
+    one = problem.demonstrations.subset([0])
+    alike = problem.with_demonstrations(Demonstrations.concatenate([one] * 6))
+    with pytest.raises(NoTrajectoryLeftError, match="expected fewer demonstrators"):
+        fit_mixture(alike, 2, evaluations=4, seed=1000, **QUICK)
+    found = fit_mixture(alike, None, evaluations=4, seed=1000, **QUICK)
+    assert len(found) == 1
+    assert found.labels.tolist() == [0] * 6

@@ -5,6 +5,7 @@ import pytest
 
 from boirl.decisions.ensemble import solved_ensemble
 from boirl.decisions.returns import DrawnPolicy, SampledReturns, TabularReturns, deterministic
+from boirl.errors import InvalidInputError
 from boirl.policies import TabularPolicy, expected_return
 
 LONG = 400
@@ -65,3 +66,15 @@ def test_where_nothing_is_solved_kept_policies_are_compared(two):
 def test_a_deterministic_policy_takes_the_best_action():
     policy = deterministic(np.array([[1.0, 2.0], [3.0, 0.0]]), np.array([False, True]))
     np.testing.assert_array_equal(policy.probabilities, [[0.0, 1.0], [0.0, 0.0]])
+
+
+def test_a_policy_is_drawn_for_each_episode(two):
+    """From the junction, one goes left and the other goes right."""
+    joined = DrawnPolicy(two.policies, np.array([0.25, 0.75]))
+    starts = np.array([4, 4, 0, 4] * 100)
+    drawn = joined.roll_out(two.problem, starts, 6, np.random.default_rng(0))
+    np.testing.assert_array_equal(drawn.starts, starts)
+    left = np.array([6 in one.states for one in drawn])[starts == 4]
+    assert 0.15 < left.mean() < 0.4
+    with pytest.raises(InvalidInputError, match="one for each episode"):
+        joined.sample(starts, np.random.default_rng(0))

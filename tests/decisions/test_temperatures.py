@@ -52,3 +52,9 @@ def test_they_are_told_apart_without_labels(careful_and_careless):
 def test_wrong_arguments_are_refused(careful_and_careless):
     with pytest.raises(InvalidInputError, match="expected 40, one per trajectory"):
         fit_temperatures(careful_and_careless[0], labels=[0])
+    for number in (0, 41):
+        with pytest.raises(InvalidInputError, match="expected a number from 1 to 40"):
+            fit_temperatures(careful_and_careless[0], number)
+    for betas in ((), (1.0, -1.0)):
+        with pytest.raises(InvalidInputError, match="expected positive numbers"):
+            fit_temperatures(careful_and_careless[0], inverse_temperatures=betas)

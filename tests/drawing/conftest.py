@@ -29,6 +29,15 @@ def found() -> boirl.RewardSet:
 
 
 @pytest.fixture(scope="session")
+def held() -> boirl.RewardSet:
+    """A search whose constraint rules out what explains the demonstrations best."""
+    problem = boirl.load_problem("gridworld2d")
+    initial = [(2.0, 7.3), (0.88, 9.77), (1.0, 9.9), (0.5, 3.0), (0.3, 8.0)]
+    constraints = boirl.constraints.reaches([7], at_most=0.75)
+    return boirl.explore(problem, 5, seed=1001, initial=initial, constraints=constraints)
+
+
+@pytest.fixture(scope="session")
 def two_states() -> boirl.TabularProblem:
     """A problem with two parameters and no known truth."""
     mdp = boirl.TabularMDP.from_next_states(np.array([[0, 1], [1, 0]]), gamma=0.9)

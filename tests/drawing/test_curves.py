@@ -98,3 +98,15 @@ def test_a_single_evaluation_is_drawn(two_states):
     run = BaselineRun(two_states, (Evaluation((0.0, 0.0), 2.0),), "random")
     shown = curves(convergence(run).axes[0])
     assert list(shown) == ["evaluation", "best so far", "not rejected at 95 % below"]
+
+
+def test_the_best_so_far_meets_all_constraints(held):
+    shown = curves(convergence(held).axes[0])
+    lowest = min(held.nll.min(), held.truth.nll)
+    best = shown["best so far"].get_ydata()
+    assert np.isnan(best[0]), "the first evaluation breaks the constraint"
+    assert best[-1] == held.best_nll - lowest
+    broken = np.flatnonzero(~held.feasible)
+    np.testing.assert_array_equal(shown["breaks a constraint"].get_xdata(), broken)
+    border = shown["not rejected at 95 % below"].get_ydata()[0]
+    assert border == pytest.approx(held.best_nll - lowest + held.likelihood_ratio_tolerance())

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.collections import QuadMesh
 
 import boirl
 from boirl.drawing import landscape
-from boirl.drawing.landscapes import affordable_evaluations
+from boirl.drawing.landscapes import affordable_evaluations, outside_limits
 from boirl.drawing.scales import NllScale
 from boirl.errors import InvalidInputError
 from boirl.evaluation import Evaluation
@@ -161,3 +162,18 @@ def test_ticks_of_a_logarithmic_colour_bar_are_plain_numbers(two_states):
 def test_an_exact_picture_evaluates_what_it_can_afford(found, seconds, count):
     evaluations = tuple(replace(one, seconds=seconds) for one in found.evaluations)
     assert affordable_evaluations(replace(found, evaluations=evaluations), 3600, 100) == count
+
+
+@pytest.mark.usefixtures("_few_points")
+def test_where_there_are_no_solutions_is_covered(held):
+    figure = landscape(held)
+    shown = panels(figure)["posterior mean"]
+    _, cover = (one for one in shown.collections if isinstance(one, QuadMesh))
+    box = held.problem.box
+    x, y = np.meshgrid(*(np.linspace(box.low[i], box.high[i], 9) for i in (0, 1)))
+    outside = outside_limits(held, np.column_stack([x.ravel(), y.ravel()]))
+    assert outside.any()
+    assert not outside.all()
+    np.testing.assert_array_equal(~np.ma.getmaskarray(cover.get_array()).ravel(), outside)
+    assert "no solution" in [text.get_text() for text in figure.legends[0].get_texts()]
+    assert NllScale.of(held).lowest == held.best_nll

@@ -5,6 +5,7 @@ import pytest
 
 import boirl
 from boirl.drawing import latent, latent_space
+from boirl.drawing.landscapes import outside_limits
 from boirl.drawing.scales import NllScale
 
 
@@ -83,3 +84,13 @@ def test_a_space_of_one_dimension_is_a_line():
     places, _ = cloud(latent_space(found))
     np.testing.assert_array_equal(places[:, 1], 0.0)
     assert np.ptp(places[:, 0]) > 0.0
+
+
+@pytest.mark.usefixtures("_few_points")
+def test_what_is_no_solution_has_no_colour(held):
+    figure = latent_space(held)
+    places, _ = cloud(figure)
+    thetas = held.problem.box.from_unit(np.random.default_rng(0).random((120, 2)))
+    outside = outside_limits(held, thetas)
+    assert len(places) == (~outside).sum()
+    assert "no solution" in [text.get_text() for text in figure.legends[0].get_texts()]

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from boirl.baselines import BaselineRun
-from boirl.drawing.marks import add_legend, mark_evaluations, mark_truth, reference
+from boirl.drawing.marks import add_legend, mark_evaluations, mark_truth, reference, ruled_out
 
 FACTORS = np.array([0.999, 1.005, 1.05, 2.0, np.nan])
 
@@ -73,3 +73,17 @@ def test_the_legend_explains_every_mark(found, two_states):
     labels = [text.get_text() for text in other.legends[0].get_texts()]
     assert labels[0] == "at least as good as the best"
     assert "true reward" not in labels
+
+
+def test_what_breaks_a_constraint_is_marked_as_such(held, axes):
+    broken = ruled_out(held)
+    assert broken[0]
+    assert held.nll[0] < held.best_nll
+    assert reference(held) == (held.best_nll, "the best"), "the truth is ruled out as well"
+    mark_evaluations(axes, held, np.column_stack([np.arange(len(held)), np.zeros(len(held))]))
+    *classes, crosses = axes.lines
+    assert crosses.get_xdata().tolist() == np.flatnonzero(broken).tolist()
+    assert classes[0].get_xdata().tolist() == [held.best_index]
+    figure = Figure(layout="constrained")
+    add_legend(figure, held, columns=3)
+    assert "breaks a constraint" in [text.get_text() for text in figure.legends[0].get_texts()]

@@ -18,11 +18,29 @@ def question(path):
 
 
 def test_a_grid_looks_like_a_grid(gridworld):
-    places = state_places(gridworld)[:36]
-    near = np.linalg.norm(places[0] - places[1])
-    far = np.linalg.norm(places[0] - places[35])
-    assert far > 3.0 * near
+    places = state_places(gridworld)
+    np.testing.assert_array_equal(places[:36, 0], np.arange(36) % 6)
+    np.testing.assert_array_equal(places[:36, 1], -(np.arange(36) // 6))
+    assert np.isnan(places[36]).all(), "the sink is beside the grid"
     assert open_grid(3, {4: "goal"}, 0.9).n_states == 10
+
+
+def test_a_way_that_is_nowhere_leaves_its_panel_empty(gridworld):
+    figure = questions_figure(gridworld, [question([36, 36])])
+    figure.canvas.draw()
+    assert figure.axes[0].get_legend_handles_labels()[1] == ["60%: goes on", "40%: stays"]
+
+
+def test_titles_and_legends_are_inside_the_picture(gridworld):
+    for count in (1, 3):
+        figure = questions_figure(gridworld, [question([0, 1, 7])] * count)
+        figure.canvas.draw()
+        whole = figure.bbox
+        for axes in figure.axes:
+            legend = axes.get_legend().get_window_extent()
+            title = axes.title.get_window_extent()
+            assert whole.ymin <= legend.ymin < legend.ymax < axes.bbox.ymin
+            assert axes.bbox.ymax < title.ymin < title.ymax <= whole.ymax
 
 
 def test_a_panel_for_each_question(gridworld):
@@ -48,6 +66,12 @@ def test_few_states_are_named(random_problem):
         text.get_text() for text in questions_figure(named, [question([0, 1])]).axes[0].texts
     ]
     assert written == names
+    figure = questions_figure(named, [question([0, 1])])
+    figure.canvas.draw()
+    panel = figure.axes[0].bbox
+    for text in figure.axes[0].texts:
+        place = text.get_window_extent()
+        assert panel.xmin <= place.xmin < place.xmax <= panel.xmax
     assert not questions_figure(problem, [question([0, 1])]).axes[0].texts
 
 

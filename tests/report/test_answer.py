@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import boirl
 from boirl.baselines import BaselineRun
 from boirl.report.answer import answer_of
 from boirl.report.content import content_of
@@ -53,3 +54,20 @@ def test_a_baseline_has_evaluations_groups_and_no_posterior(street, found):
     assert answer.cards
     assert answer.prediction_rows() == []
     assert "nobody knows" in answer.sentences[1]
+
+
+def test_what_breaks_a_constraint_is_not_kept():
+    problem = boirl.load_problem("gridworld2d")
+    initial = [(2.0, 7.3), (0.88, 9.77), (1.0, 9.9), (0.5, 3.0)]
+    held = boirl.explore(
+        problem, 4, initial=initial, constraints=boirl.constraints.reaches([7], at_most=0.75)
+    )
+    answer = answer_of(held)
+    rows = answer.evaluation_rows()
+    assert [row["broken"] for row in rows] == (~held.feasible).tolist()
+    assert rows[0]["excess"] < 0
+    assert not rows[0]["kept"]
+    at = answer.landscape.nearest(held.thetas[[0, held.best_index]])
+    ruled_out, best = answer.landscape.at(at)
+    assert ruled_out >= held.nll.max()
+    assert best == pytest.approx(held.predict_nll(held.best)[0], abs=0.2)

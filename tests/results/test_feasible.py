@@ -50,11 +50,21 @@ def test_a_file_keeps_them_apart(found, tmp_path):
 
 
 def test_a_search_without_solution_says_what_is_in_the_way(problem):
-    none = boirl.explore(problem, 3, constraints=[reaches([7], at_most=-1.0)], **QUICK)
+    none = boirl.explore(problem, 3, constraints=[reaches([7], at_least=0.999)], **QUICK)
     assert "no solution" in repr(none)
     assert "none of 3 evaluations meets the constraints" in str(none)
     with pytest.raises(BoirlError, match="reaching state 7"):
         _ = none.best
+    with pytest.raises(BoirlError, match="none of 3 evaluations meets"):
+        none.sample(3)
+
+
+def test_volumes_are_those_of_solutions(problem):
+    half = boirl.explore(problem, 8, constraints=[bounds(steepness=(None, -1.9))], **QUICK)
+    wide = 100.0 * half.best_nll
+    assert sum(one.volume for one in half.groups(wide, absolute=True)) == pytest.approx(
+        0.1 / 4.0, rel=0.05
+    )
 
 
 def test_exact_answers_keep_to_them(problem, found):

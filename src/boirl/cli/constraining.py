@@ -14,7 +14,7 @@ ConstraintTexts = Annotated[
     typer.Option(
         "--constraint",
         help="What a solution must be like: 'reach 14,15 <= 0.05' (probability to come to these "
-        "states), 'steps <= 12' (on average), or a sum of parameters such as "
+        "states, or links on roads), 'steps <= 12' (on average), or a sum of parameters such as "
         "'time - 2 left >= -3' (may be repeated).",
     ),
 ]
@@ -24,12 +24,30 @@ TERM = re.compile(r"(?P<sign>[-+]?)\s*(?P<weight>\d*\.?\d*)\s*\*?\s*(?P<name>[A-
 EXPECTED = "'reach 14,15 <= 0.05', 'steps <= 12' or a sum of parameters such as 'time <= -1'"
 
 
-def parse_constraints(texts: list[str] | None) -> list[Any]:
-    """The constraints that texts stand for."""
-    return [one for text in texts or [] for one in parse_constraint(text)]
+def states_at(places: list[int], problem: Any) -> list[int]:
+    """The states that numbers mean on the command line: on roads, those of being on some links.
+
+    Of a problem with a method `states_at`, which gives the states of a place; else the same.
+    """
+    own = getattr(problem, "states_at", None)
+    if own is None:
+        return places
+    found = {place: own(place) for place in places}
+    missing = [place for place, states in found.items() if place < 0 or not len(states)]
+    if missing:
+        raise InvalidInputError(
+            f"there is no link {missing[0]}, or nobody can turn into it; expected the numbers of "
+            "links"
+        )
+    return [int(state) for states in found.values() for state in states]
 
 
-def parse_constraint(text: str) -> list[Any]:
+def parse_constraints(texts: list[str] | None, problem: Any = None) -> list[Any]:
+    """The constraints that texts stand for, in a problem."""
+    return [one for text in texts or [] for one in parse_constraint(text, problem)]
+
+
+def parse_constraint(text: str, problem: Any = None) -> list[Any]:
     """The constraints that one text stands for."""
     from boirl.constraints import expects, linear, reaches
 
@@ -46,7 +64,11 @@ def parse_constraint(text: str) -> list[Any]:
     side: dict[str, Any] = {"at_most" if matched["sign"] == "<=" else "at_least": limit}
     first, _, rest = what.partition(" ")
     if first == "reach" and rest:
-        return reaches(_states(rest, text), **side)
+        places = _states(rest, text)
+        states = states_at(places, problem)
+        # States that are numbered have names of their own.
+        name = None if states == places else f"reaching {rest.strip()}"
+        return reaches(states, **side, name=name)
     if what == "steps":
         return expects(None, **side)
     return linear(_weights(what, text), **side)

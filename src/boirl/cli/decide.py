@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from boirl.cli.app import app, console, notes
+from boirl.cli.constraining import states_at
 from boirl.cli.loading import (
     AsJson,
     Bellman,
@@ -93,7 +94,10 @@ def what_if(
     destination: Annotated[int | None, typer.Option(help="On roads: where trips go.")] = None,
     reach: Annotated[
         list[str] | None,
-        typer.Option(help="States whose probability to be reached is shown (may be repeated)."),
+        typer.Option(
+            help="States (links, on roads) whose probability to be reached is shown (may be "
+            "repeated)."
+        ),
     ] = None,
     policies: Policies = None,
     seed: Seed = 0,
@@ -114,8 +118,9 @@ def what_if(
     other = changed_problem(found.problem, closed, begin, destination)
     quantities: list[Any] = []
     for text in reach or []:
-        states = _states(text, "--reach", found.problem)
-        by_number = text.replace(",", "").replace(" ", "").isdigit()
+        places = _states(text, "--reach", found.problem)
+        states = states_at(places, found.problem)
+        by_number = states == places and text.replace(",", "").replace(" ", "").isdigit()
         quantities.append(Reach(states, name=None if by_number else f"reaching {text}"))
     quantities += [] if quantities else [ExpectedTotal()]
     with notes.status("imagining"):
@@ -162,7 +167,7 @@ def mixture(
     from boirl.search import explore
 
     chosen = load(problem, demonstrations, bellman=bellman, data=data, box=box)
-    who = None if labels is None else _labels(labels)
+    who = None if labels is None else _names_in(labels)
     if temperatures:
         with notes.status("searching"):
             rewards = explore(chosen, evaluations, seed=seed)
@@ -183,15 +188,15 @@ def mixture(
             one.save(out / f"{name.replace(' ', '-')}.npz")
 
 
-def _labels(file: Path) -> list[str]:
-    """The names in a text file."""
+def _names_in(file: Path) -> list[str]:
+    """The words of a text file."""
     try:
         return file.read_text(encoding="utf-8").split()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInputError(
-            f"{str(file)!r} could not be read ({error}); expected a text file with one name per "
+            f"{str(file)!r} cannot be read ({error}); expected a text file with one name per "
             "trajectory"
-        ) from None
+        ) from error
 
 
 def _states(text: str, option: str, problem: Any) -> list[int]:

@@ -182,7 +182,7 @@ def run(
         storage=storage,
         name=study,
         artifacts=artifacts,
-        constraints=parse_constraints(constraint),
+        constraints=parse_constraints(constraint, chosen),
     )
     total = SEARCH_EVALUATIONS if evaluations is None else evaluations
     done, place = len(search.trials), search.storage_name

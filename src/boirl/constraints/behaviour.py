@@ -140,7 +140,14 @@ def reaches(
     **options: Any,
 ) -> list[BehaviourConstraint]:
     """Limits on the probability that a trajectory comes to some states; see `Reach`."""
-    return limited(Reach(where, **options), at_most, at_least)
+    found = limited(Reach(where, **options), at_most, at_least)
+    for one in found:
+        if not 0.0 <= one.limit <= 1.0:
+            raise InvalidInputError(
+                f"the limit of {one.name!r} is {one.limit:g}; expected a probability from 0 to 1, "
+                "such as 0.05 for 5 %"
+            )
+    return found
 
 
 def expects(

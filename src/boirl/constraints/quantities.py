@@ -14,13 +14,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boirl.constraints.quantity_checks import (
+    all_pairs,
+    check_gains,
+    check_places,
+    check_walk,
+    is_among,
+)
 from boirl.constraints.tabular_walk import TabularWalk
 from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError
 from boirl.problem import Problem, TabularProblem
 from boirl.problem.simulated import GymProblem
 from boirl.problem.walks import horizon_of, walk_from
-from boirl.types import FloatArray, IntArray
+from boirl.types import FloatArray
 
 QUANTITY_STREAM = 35
 EPISODES = 200
@@ -81,8 +88,8 @@ class Reach(Quantity):
         self.name = name or f"reaching {described}"
 
     def check(self, problem: Problem[Any]) -> None:
-        if isinstance(problem, TabularProblem):
-            _check_states(self.where, problem.mdp.n_states)
+        check_walk(self.name, problem, self.start, self.steps)
+        check_places(self.name, problem, self.where)
 
     def facts(self) -> dict[str, Any] | None:
         if callable(self.where):
@@ -94,7 +101,7 @@ class Reach(Quantity):
         if isinstance(problem, TabularProblem):
             return Measured(self._walk(problem, policy).reach(self._places(problem)))
         drawn = roll_out(problem, policy, self.steps)
-        reached = self._mask(drawn.states) | self._mask(drawn.next_states)
+        reached = is_among(drawn.states, self.where) | is_among(drawn.next_states, self.where)
         hits = np.bincount(drawn.trajectory_numbers, reached, len(drawn)) > 0.0
         return _mean(hits.astype(np.float64))
 
@@ -107,12 +114,7 @@ class Reach(Quantity):
         return TabularWalk(problem, policy, self.start, self.steps)
 
     def _places(self, problem: TabularProblem) -> Any:
-        return self._mask(np.arange(problem.mdp.n_states))
-
-    def _mask(self, states: Any) -> Any:
-        if callable(self.where):
-            return np.asarray(self.where(states), dtype=bool)
-        return np.isin(states, self.where)
+        return is_among(np.arange(problem.mdp.n_states), self.where)
 
 
 class ExpectedTotal(Quantity):
@@ -121,7 +123,7 @@ class ExpectedTotal(Quantity):
     Args:
         per_step: What a step adds: a number for each state, `S`, or state-action, `S x A`; or a
             function of observations and actions. None counts steps.
-        until: States from which on nothing is added, as for `Reach`.
+        until: States from which on nothing is added, by number or by a function, as for `Reach`.
         start: As of `Reach`.
         steps: As of `Reach`.
         name: In messages.
@@ -130,7 +132,7 @@ class ExpectedTotal(Quantity):
     def __init__(
         self,
         per_step: ArrayLike | Callable[[Any, Any], Any] | None = None,
-        until: ArrayLike | None = None,
+        until: ArrayLike | Callable[[Any], Any] | None = None,
         start: ArrayLike | None = None,
         steps: int | None = None,
         name: str | None = None,
@@ -139,32 +141,20 @@ class ExpectedTotal(Quantity):
             self.per_step: Any = per_step
         else:
             self.per_step = np.asarray(per_step, dtype=np.float64)
-        self.until = None if until is None else np.atleast_1d(np.asarray(until))
+        self.until: Any = until
+        if until is not None and not callable(until):
+            self.until = np.atleast_1d(np.asarray(until))
         self.start, self.steps = start, steps
         self.name = name or ("steps" if per_step is None else "total")
 
     def check(self, problem: Problem[Any]) -> None:
-        if not isinstance(problem, TabularProblem):
-            return
-        shape = (problem.mdp.n_states, problem.mdp.n_actions)
-        if callable(self.per_step):
-            found = np.shape(self.per_step(*_pairs(*shape)))
-            if found != (shape[0] * shape[1],):
-                raise InvalidInputError(
-                    f"the function of {self.name!r} gives shape {found} for {shape[0] * shape[1]} "
-                    "states and actions; expected as many numbers"
-                )
-        elif self.per_step is not None and np.shape(self.per_step) not in (shape[:1], shape):
-            found = np.shape(self.per_step)
-            raise InvalidInputError(
-                f"what a step adds to {self.name!r} has shape {found}; expected {shape[0]} "
-                f"numbers, one per state, or {shape[0]} x {shape[1]}"
-            )
+        check_walk(self.name, problem, self.start, self.steps)
+        check_gains(self.name, problem, self.per_step)
         if self.until is not None:
-            _check_states(self.until, shape[0])
+            check_places(self.name, problem, self.until)
 
     def facts(self) -> dict[str, Any] | None:
-        if callable(self.per_step):
+        if callable(self.per_step) or callable(self.until):
             return None
         given = {name: getattr(self, name) for name in ("per_step", "until", "start", "steps")}
         return {"kind": "total", **_as_lists({**given, "name": self.name})}
@@ -176,7 +166,7 @@ class ExpectedTotal(Quantity):
         drawn = roll_out(problem, policy, self.steps)
         added = self._added(drawn)
         if self.until is not None:
-            ended = np.isin(drawn.states, self.until)
+            ended = is_among(drawn.states, self.until)
             gone = np.maximum.accumulate(np.where(ended, np.arange(len(ended)), -1))
             begins = np.arange(len(ended)) - drawn.step_numbers
             added = np.where(gone >= begins, 0.0, added)
@@ -194,11 +184,13 @@ class ExpectedTotal(Quantity):
         mdp = problem.mdp
         given = self.per_step
         if callable(given):
-            found = given(*_pairs(mdp.n_states, mdp.n_actions))
+            found = given(*all_pairs(mdp.n_states, mdp.n_actions))
             given = np.asarray(found, dtype=np.float64).reshape(-1, mdp.n_actions)
         table = np.ones(mdp.n_states) if given is None else given
         by_action = table if table.ndim == 2 else np.tile(table[:, None], (1, mdp.n_actions))
-        return by_action, np.isin(np.arange(mdp.n_states), () if self.until is None else self.until)
+        return by_action, is_among(
+            np.arange(mdp.n_states), () if self.until is None else self.until
+        )
 
     def _added(self, drawn: Demonstrations) -> Any:
         if self.per_step is None:
@@ -223,8 +215,14 @@ class Function(Quantity):
 
     def measure(self, problem: Problem[Any], policy: Any) -> Measured:
         found = self.function(problem, policy)
-        value, error = found if isinstance(found, tuple) else (found, 0.0)
-        return Measured(float(value), float(error))
+        value, error = found if isinstance(found, tuple) and len(found) == 2 else (found, 0.0)
+        try:
+            return Measured(float(value), float(error))
+        except (TypeError, ValueError):
+            raise InvalidInputError(
+                f"the function of {self.name!r} gives {found!r}; expected a number, or a number "
+                "and its standard error"
+            ) from None
 
 
 def quantity_from_facts(facts: Mapping[str, Any] | None) -> Quantity | None:
@@ -233,12 +231,6 @@ def quantity_from_facts(facts: Mapping[str, Any] | None) -> Quantity | None:
         return None
     kinds: dict[str, type[Quantity]] = {"reach": Reach, "total": ExpectedTotal}
     return kinds[facts["kind"]](**{name: facts[name] for name in facts if name != "kind"})
-
-
-def _pairs(n_states: int, n_actions: int) -> tuple[IntArray, IntArray]:
-    """The states and the actions of all pairs, `S A` each."""
-    states, actions = np.indices((n_states, n_actions)).reshape(2, -1)
-    return states, actions
 
 
 def _as_lists(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -270,12 +262,3 @@ def _mean(values: FloatArray) -> Measured:
 def _listed(states: Any) -> str:
     shown = ", ".join(map(str, states[:4].tolist()))
     return f"state{'s' if len(states) > 1 else ''} {shown}{', ...' if len(states) > 4 else ''}"
-
-
-def _check_states(states: Any, n_states: int) -> None:
-    if callable(states):
-        return
-    if states.dtype.kind not in "iu" or not ((states >= 0) & (states < n_states)).all():
-        raise InvalidInputError(
-            f"the states are {states.tolist()}; expected numbers from 0 to {n_states - 1}"
-        )

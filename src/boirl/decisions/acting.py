@@ -9,16 +9,17 @@ is the mean at 0 and the maximum at 1; see `boirl.decisions.regret`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from boirl.constraints import Measured
 from boirl.decisions.behaviours import alike_from
 from boirl.decisions.ensemble import Ensemble, ensemble_of
 from boirl.decisions.plausible import with_plausible
 from boirl.decisions.regret import minimise_regret
-from boirl.decisions.returns import Returns, SampledReturns, TabularReturns
+from boirl.decisions.returns import DrawnPolicy, Returns, SampledReturns, TabularReturns
 from boirl.errors import InvalidInputError
 from boirl.problem import TabularProblem
 from boirl.problem.walks import horizon_of
@@ -67,6 +68,8 @@ class Decision:
         regrets: Of the policy under each, `m`, in units of the reward.
         single_regrets: Of acting on the single best reward alone, `m`.
         groups: The same by behaviour, the most probable first.
+        broken: Constraints on behaviour that the policy itself does not meet, in words. They say
+            what the demonstrator does; a policy that earns more may go further.
     """
 
     policy: Any
@@ -75,6 +78,7 @@ class Decision:
     regrets: FloatArray
     single_regrets: FloatArray
     groups: tuple[GroupRegret, ...]
+    broken: tuple[str, ...] = ()
 
     def __getattr__(self, name: str) -> Any:
         # Only asked for what a decision has not: what its policy can do, it can.
@@ -127,6 +131,7 @@ class Decision:
             f"{'all':>8}{blank}{self.mean_regret:>12.4g}{self.worst_regret:>12.4g}"
             f"{self.single_mean_regret:>14.4g}{self.single_worst_regret:>12.4g}"
         )
+        lines += [f"  ! the policy itself breaks {one}" for one in self.broken]
         return "\n".join(lines)
 
 
@@ -154,7 +159,24 @@ def act(
     level = _level(risk)
     ensemble = ensemble_of(found, policies, seed)
     plausible = with_plausible(found, ensemble, level == 1.0, policies, seed)
-    return decide(plausible, found.best, level, risk, start, seed)
+    decision = decide(plausible, found.best, level, risk, start, seed)
+    return replace(decision, broken=_broken(found, decision.policy))
+
+
+def _broken(found: RewardSet, policy: Any) -> tuple[str, ...]:
+    """The constraints on behaviour that a policy does not meet, in words."""
+    several = isinstance(policy, DrawnPolicy)
+    policies = policy.policies if several else (policy,)
+    shares = policy.shares if several else np.ones(1)
+    words = []
+    for one in found.constraints.behaviour if found.constraints.is_measurable else ():
+        each = np.array([one.measure(found.problem, own)[:2] for own in policies])
+        # One of them is drawn for each episode.
+        value, error = float(shares @ each[:, 0]), float(np.hypot.reduce(shares * each[:, 1]))
+        measured = Measured(value, error)
+        if not one.holds(measured):
+            words.append(one.describe(measured))
+    return tuple(words)
 
 
 def decide(

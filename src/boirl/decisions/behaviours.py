@@ -80,13 +80,16 @@ def behaviours_from(
         path = _path(ensemble, int(own[0]), start, horizon, rng)
         known = joined.get(path.tobytes())
         joined[path.tobytes()] = (own if known is None else np.append(known[0], own), path)
+    rows = [
+        (float(ensemble.weights[members].sum()), members, path) for members, path in joined.values()
+    ]
+    rows.sort(key=lambda row: -row[0])
+    words = describe_paths(ensemble, [path for _, _, path in rows])
     found = []
-    for members, path in joined.values():
+    for (weight, members, path), named in zip(rows, words, strict=True):
         own = _typical_first(distances, members, ensemble.weights)
-        weight = float(ensemble.weights[own].sum())
-        words = describe_path(ensemble, path)
-        found.append(Behaviour(weight, own, ensemble.thetas[own[0]], path, words))
-    return tuple(sorted(found, key=lambda one: -one.weight))
+        found.append(Behaviour(weight, own, ensemble.thetas[own[0]], path, named))
+    return tuple(found)
 
 
 def _typical_first(distances: FloatArray, members: IntArray, weights: FloatArray) -> IntArray:
@@ -158,8 +161,40 @@ def _path(
     return np.array(states) % n
 
 
-def describe_path(ensemble: Ensemble, path: NDArray[Any]) -> str:
-    """A way in words: where it goes and where it ends."""
+def describe_paths(ensemble: Ensemble, paths: Sequence[NDArray[Any]]) -> list[str]:
+    """Ways in words that tell them apart.
+
+    Where several would be called the same, each is told by where it parts from the first of the
+    others; where that is not enough, from the one that it shares most steps with.
+    """
+    words = [describe_path(ensemble, path) for path in paths]
+    found: list[str] = []
+    for number, path in enumerate(paths):
+        same = [
+            _common_steps(path, other)
+            for rival, other in enumerate(paths)
+            if rival != number and words[rival] == words[number]
+        ]
+        told = [describe_path(ensemble, path, fork) for fork in [*same[:1], max(same, default=0)]]
+        found.append(next((one for one in told if one not in found), told[-1]))
+    return found
+
+
+def _common_steps(one: NDArray[Any], other: NDArray[Any]) -> int:
+    """How many of their first states two ways have in common."""
+    n = min(len(one), len(other))
+    equal = (one[:n] == other[:n]).reshape(n, -1).all(axis=1)
+    return n if equal.all() else int(equal.argmin())
+
+
+def describe_path(ensemble: Ensemble, path: NDArray[Any], fork: int = 0) -> str:
+    """A way in words: where it goes and where it ends.
+
+    Args:
+        ensemble: Names the states.
+        path: The states.
+        fork: The step whose state is named in any case.
+    """
     problem = ensemble.problem
     if path.ndim > 1:
         return f"ends at {state_name(problem, path[-1])} after {len(path) - 1} steps"
@@ -172,8 +207,19 @@ def describe_path(ensemble: Ensemble, path: NDArray[Any]) -> str:
     first, other = named[0], next((one for one in named if one != named[0]), named[0])
     shown = [first] + [_shortened(one, other if one == first else first) for one in named[1:]]
     if len(shown) > NAMED_STATES:
-        shown = [*shown[: NAMED_STATES - 2], "...", shown[-1]]
+        shown = _elided(shown, min(fork, len(shown) - 1))
     return " → ".join(shown) + (" and stays there" if stays else "")
+
+
+def _elided(names: list[str], fork: int) -> list[str]:
+    """The first and the last of many names, and those around a fork."""
+    kept = NAMED_STATES - 2
+    if fork < kept:
+        return [*names[:kept], "...", names[-1]]
+    around = names[fork - 1 : fork + kept - 3]
+    missing = fork + kept - 3 < len(names) - 1
+    last = [names[-1]] if fork + kept - 3 < len(names) else []
+    return [names[0], "...", *around, *(["..."] if missing else []), *last]
 
 
 def _shortened(name: str, first: str) -> str:

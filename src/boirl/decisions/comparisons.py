@@ -16,12 +16,13 @@ import numpy as np
 import torch
 from scipy.special import expit, xlogy
 
-from boirl.decisions.behaviours import describe_path
+from boirl.decisions.behaviours import describe_paths
 from boirl.decisions.ensemble import Ensemble, ensemble_of
-from boirl.decisions.questions import ask_ensemble
+from boirl.decisions.questions import ask_ensemble, check_starts
 from boirl.decisions.starts import state_name
 from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError
+from boirl.problem import TabularProblem
 from boirl.problem.preferences import Preferences, discounted_returns
 from boirl.problem.walks import horizon_of, walk_from
 from boirl.types import FloatArray
@@ -100,6 +101,12 @@ def ask_comparisons(
     rng = np.random.default_rng([seed, COMPARISON_STREAM])
     if starts is None:
         starts = [one.start for one in ask_ensemble(ensemble, STARTS, seed=seed)]
+    if isinstance(problem, TabularProblem):
+        check_starts(np.asarray(starts), problem.mdp.n_states)
+    if inverse_temperature is not None and not inverse_temperature > 0.0:
+        raise InvalidInputError(
+            f"inverse_temperature is {inverse_temperature}; expected a positive number"
+        )
     solver = getattr(problem, "solver", None)
     beta = inverse_temperature or getattr(solver, "inverse_temperature", None) or 1.0
     pool = [_trajectories(ensemble, start, rng) for start in starts]
@@ -127,9 +134,9 @@ class _Pair:
     ) -> ComparisonQuestion:
         first, second = (self.pool.subset([number]) for number in (self.one, self.other))
         start = first.starts[0]
+        words = describe_paths(ensemble, [_states(first), _states(second)])
         lines = [
-            f"  {label}: {describe_path(ensemble, _states(each))}"
-            for label, each in (("first", first), ("second", second))
+            f"  {label}: {each}" for label, each in zip(("first", "second"), words, strict=True)
         ]
         named = f"  from {state_name(ensemble.problem, first.states[0])}"
         return ComparisonQuestion(
@@ -149,7 +156,7 @@ def _states(one: Demonstrations) -> Any:
 
 
 def _trajectories(ensemble: Ensemble, start: Any, rng: np.random.Generator) -> Demonstrations:
-    """Distinct trajectories from a start, each of a reward that is drawn."""
+    """Trajectories from a start, each of a reward that is drawn, that rewards tell apart."""
     problem = ensemble.problem
     owners = rng.choice(len(ensemble), DRAWN, p=ensemble.weights)
     drawn = [
@@ -158,16 +165,26 @@ def _trajectories(ensemble: Ensemble, start: Any, rng: np.random.Generator) -> D
         )
         for owner in owners
     ]
-    distinct = {(one.states.tobytes(), one.actions.tobytes()): one for one in drawn}
-    return problem.complete(Demonstrations.concatenate(list(distinct.values())))
+    pool = problem.complete(Demonstrations.concatenate(drawn))
+    returns = _returns(ensemble, pool)
+    # What no reward tells apart, such as what is done where nothing changes, is one and the same.
+    rounded = np.round(returns / max(float(np.abs(returns).max()), 1e-300), 9)
+    _, first = np.unique(rounded, axis=1, return_index=True)
+    return pool.subset(np.sort(first))
+
+
+def _returns(ensemble: Ensemble, pool: Demonstrations) -> FloatArray:
+    """Discounted return of each trajectory under each reward, `m x n`."""
+    problem = ensemble.problem
+    with torch.no_grad():
+        thetas = torch.tensor(ensemble.thetas)
+        found = discounted_returns(problem.reward, problem.gamma, thetas, pool)
+    return np.asarray(found.numpy(), dtype=np.float64)
 
 
 def _chances(ensemble: Ensemble, pool: Demonstrations, beta: float) -> FloatArray:
     """Probability under each reward that the first of each pair is better, `pairs x m`."""
-    problem = ensemble.problem
-    with torch.no_grad():
-        thetas = torch.tensor(ensemble.thetas)
-        returns = discounted_returns(problem.reward, problem.gamma, thetas, pool).numpy()
+    returns = _returns(ensemble, pool)
     rows = [
         expit(beta * (returns[:, a] - returns[:, b])) for a, b in combinations(range(len(pool)), 2)
     ]

@@ -9,6 +9,7 @@ trajectories, the policies of these searches join the table, and so on until nob
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
+from boirl.decisions.table_mixtures import STEPS, fit_table, log_likelihood_table
 from boirl.errors import InvalidInputError, SolverError
 from boirl.evaluation import Evaluation
 from boirl.problem import Problem
@@ -23,14 +25,16 @@ from boirl.results import RewardSet
 from boirl.search import explore
 from boirl.types import FloatArray, IntArray
 
-STARTS = 50
-"""Draws of rewards that the fit of a mixture starts from."""
-
-STEPS = 100
 ROUNDS = 4
 """Times that searches and the mixture take turns, at most."""
 
 MIXTURE_STREAM = 37
+MOST_DEMONSTRATORS = 4
+"""Demonstrators up to which their number is found out."""
+
+
+class NoTrajectoryLeftError(SolverError):
+    """There are more demonstrators than the demonstrations tell apart."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,7 +119,7 @@ def fit_mixture(
     Args:
         problem: With the demonstrations of all.
         demonstrators: How many there are, where nobody knows who showed what; None for as many, up
-            to four, as the Bayesian information criterion calls for.
+            to four, as the Bayesian information criterion calls for and trajectories are left for.
         labels: Who showed what, `N` numbers or names, where it is known.
         evaluations: Policy optimisations of each search: one for all demonstrations, and one for
             each demonstrator.
@@ -124,20 +128,36 @@ def fit_mixture(
     """
     if labels is not None:
         return _labelled(problem, np.asarray(labels), evaluations, seed, options)
-    if demonstrators is None:
-        tried = [
-            fit_mixture(problem, number, None, evaluations, seed, **options)
-            for number in range(1, 5)
-        ]
-        return min(tried, key=lambda one: one.bic)
     count = len(problem.demonstrations)
-    if not 1 <= demonstrators <= count:
+    if demonstrators is not None and not 1 <= demonstrators <= count:
         raise InvalidInputError(
             f"demonstrators is {demonstrators}; expected a number from 1 to {count}, the number of "
             "trajectories"
         )
     spread: dict[str, Any] = {"n_initial": max(2, evaluations // 2)}
-    pool = list(explore(problem, evaluations, seed=seed, **{**spread, **options}).evaluations)
+    pool = explore(problem, evaluations, seed=seed, **{**spread, **options}).evaluations
+    if demonstrators is not None:
+        return _unlabelled(problem, demonstrators, pool, evaluations, seed, options)
+    tried = [_unlabelled(problem, 1, pool, evaluations, seed, options)]
+    for number in range(2, min(MOST_DEMONSTRATORS, count) + 1):
+        try:
+            tried.append(_unlabelled(problem, number, pool, evaluations, seed, options))
+        except NoTrajectoryLeftError:
+            # Nor is there work for more of them.
+            break
+    return min(tried, key=lambda one: one.bic)
+
+
+def _unlabelled(
+    problem: Problem[Any],
+    demonstrators: int,
+    evaluations_of_all: Sequence[Evaluation],
+    evaluations: int,
+    seed: int,
+    options: dict[str, Any],
+) -> Mixture:
+    """So many demonstrators, by the evaluations for all demonstrations to begin with."""
+    pool = list(evaluations_of_all)
     rng = np.random.default_rng([seed, MIXTURE_STREAM])
     fit = fit_table(log_likelihood_table(problem, pool), demonstrators, rng)
     sets: tuple[RewardSet, ...] = ()
@@ -195,7 +215,7 @@ def _search(
 ) -> RewardSet:
     """The rewards of a demonstrator, from the best that is known."""
     if not own.any():
-        raise SolverError(
+        raise NoTrajectoryLeftError(
             "a demonstrator has no trajectory left; expected fewer demonstrators, or more "
             "evaluations"
         )
@@ -203,86 +223,6 @@ def _search(
     if first is None:
         return explore(part, evaluations, seed=seed, **options)
     return explore(part, evaluations, initial=[first.theta], seed=seed, **options)
-
-
-def log_likelihood_table(problem: Problem[Any], evaluations: list[Evaluation]) -> FloatArray:
-    """Log-likelihood of every trajectory under every evaluation, `n x N`; nothing is solved.
-
-    Evaluations that failed have none.
-    """
-    table = np.full((len(evaluations), len(problem.demonstrations)), -np.inf)
-    fine = [number for number, one in enumerate(evaluations) if one.ok]
-    table[fine] = problem.kept_log_likelihoods([evaluations[number] for number in fine])
-    return table
-
-
-@dataclass(frozen=True, eq=False)
-class TableFit:
-    """A mixture of rows of a table of log-likelihoods.
-
-    Attributes:
-        rows: The row of each component, `k`.
-        shares: Of the components, `k`.
-        responsibilities: `N x k`.
-        log_likelihood: Of all trajectories.
-    """
-
-    rows: IntArray
-    shares: FloatArray
-    responsibilities: FloatArray
-    log_likelihood: float
-
-    @property
-    def labels(self) -> IntArray:
-        return np.asarray(self.responsibilities.argmax(axis=1))
-
-
-def fit_table(
-    table: FloatArray, k: int, rng: np.random.Generator, warm_start: TableFit | None = None
-) -> TableFit:
-    """The likeliest mixture of `k` rows of a table, `n x N`, by expectation and maximisation.
-
-    Starts are rows that are drawn one after the other, each where the others explain least.
-    """
-    finite = np.flatnonzero(np.isfinite(table).all(axis=1))
-    if len(finite) < k:
-        raise SolverError(
-            f"{len(finite)} evaluations succeeded; expected at least {k}, one per demonstrator"
-        )
-    known = table[finite]
-    starts = [_spread_rows(known, k, rng) for _ in range(STARTS if k > 1 else 1)]
-    if warm_start is not None:
-        places = {int(row): place for place, row in enumerate(finite)}
-        starts.append(np.array([places[int(row)] for row in warm_start.rows]))
-    best = max((_climb(known, rows) for rows in starts), key=lambda one: one.log_likelihood)
-    return TableFit(finite[best.rows], best.shares, best.responsibilities, best.log_likelihood)
-
-
-def _spread_rows(table: FloatArray, k: int, rng: np.random.Generator) -> IntArray:
-    """Rows, each the best for a trajectory that those before it explain poorly."""
-    best = table.max(axis=0)
-    rows = [int(table[:, rng.integers(table.shape[1])].argmax())]
-    while len(rows) < k:
-        missing = best - table[rows].max(axis=0) + 1e-9
-        chosen = rng.choice(table.shape[1], p=missing / missing.sum())
-        rows.append(int(table[:, chosen].argmax()))
-    return np.array(rows)
-
-
-def _climb(table: FloatArray, rows: IntArray) -> TableFit:
-    k = len(rows)
-    shares = np.full(k, 1.0 / k)
-    reached = -np.inf
-    for _ in range(STEPS):
-        logs = table[rows].T + np.log(np.maximum(shares, 1e-300))
-        totals = logsumexp(logs, axis=1)
-        responsibilities = np.exp(logs - totals[:, None])
-        if totals.sum() <= reached + 1e-9:
-            break
-        reached = float(totals.sum())
-        shares = responsibilities.mean(axis=0)
-        rows = (table @ responsibilities).argmax(axis=0)
-    return TableFit(rows, shares, responsibilities, reached)
 
 
 def _by_best(

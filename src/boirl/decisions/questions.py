@@ -101,7 +101,7 @@ def ask_ensemble(
     if not len(given):
         raise InvalidInputError("there are no starts to choose from; expected at least one")
     if isinstance(problem, TabularProblem):
-        _check_states(given, problem.mdp.n_states)
+        check_starts(given, problem.mdp.n_states)
     steps = horizon_of(problem) if horizon is None else horizon
     with single_thread():
         answers = answers_of(ensemble, steps)
@@ -119,7 +119,10 @@ def ask_ensemble(
         ]
 
 
-def _check_states(starts: Any, n_states: int) -> None:
+def check_starts(starts: Any, n_states: int) -> None:
+    """Refuse starts that are no states, or none."""
+    if not len(starts):
+        raise InvalidInputError("there are no starts to choose from; expected at least one")
     whole = starts.dtype.kind in "iu" and starts.ndim == 1
     if not whole or not ((starts >= 0) & (starts < n_states)).all():
         raise InvalidInputError(

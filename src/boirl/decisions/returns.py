@@ -18,9 +18,10 @@ import torch
 from scipy.sparse.linalg import splu
 
 from boirl.decisions.ensemble import Ensemble
-from boirl.errors import SolverError
+from boirl.demonstrations import Demonstrations
+from boirl.errors import InvalidInputError, SolverError
 from boirl.policies import TabularPolicy
-from boirl.problem import TabularProblem
+from boirl.problem import Problem, TabularProblem
 from boirl.problem.preferences import discounted_returns
 from boirl.problem.simulated import GymProblem
 from boirl.problem.walks import horizon_of, walk_from
@@ -207,3 +208,23 @@ class DrawnPolicy:
     def draw(self, rng: np.random.Generator) -> Any:
         """The policy of an episode."""
         return self.policies[int(rng.choice(len(self.policies), p=self.shares))]
+
+    def sample(self, states: Any, rng: np.random.Generator) -> Any:
+        """No policy chooses from step to step: one is drawn for a whole episode."""
+        raise InvalidInputError(
+            f"{len(self.policies)} policies are to be drawn from, one for each episode; expected "
+            "policy.draw(rng) before an episode, or policy.roll_out(problem, starts, horizon, rng)"
+        )
+
+    def roll_out(
+        self, problem: Problem[Any], starts: Any, horizon: int, rng: np.random.Generator
+    ) -> Demonstrations:
+        """A trajectory from each start, each of a policy that is drawn for it."""
+        given = np.asarray(starts)
+        drawn = rng.choice(len(self.policies), size=len(given), p=self.shares)
+        order = np.argsort(drawn, kind="stable")
+        parts = [
+            problem.roll_out(self.policies[number], given[drawn == number], horizon, rng)
+            for number in np.unique(drawn)
+        ]
+        return Demonstrations.concatenate(parts).subset(np.argsort(order, kind="stable"))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from boirl.decisions.mixtures import log_likelihood_table
+from boirl.decisions.table_mixtures import log_likelihood_table
 from boirl.errors import InvalidInputError
 from boirl.evaluation import Evaluation
 from boirl.problem import TabularProblem
@@ -95,9 +95,20 @@ def fit_temperatures(
             f"problem {problem.name!r} is a {type(problem).__name__}; expected a "
             "boirl.TabularProblem, whose solver has an inverse temperature"
         )
-    pool = [one for one in found.evaluations if one.ok]
-    table = np.stack([_table(problem, pool, beta) for beta in inverse_temperatures])
     betas = np.asarray(inverse_temperatures, dtype=np.float64)
+    if betas.ndim != 1 or not betas.size or not (np.isfinite(betas) & (betas > 0.0)).all():
+        raise InvalidInputError(
+            f"the inverse temperatures are {betas.tolist()}; expected positive numbers, one at "
+            "least"
+        )
+    count = len(problem.demonstrations)
+    if not 1 <= demonstrators <= count:
+        raise InvalidInputError(
+            f"demonstrators is {demonstrators}; expected a number from 1 to {count}, the number of "
+            "trajectories"
+        )
+    pool = [one for one in found.evaluations if one.ok]
+    table = np.stack([_table(problem, pool, beta) for beta in betas])
     if labels is not None:
         _, which = np.unique(np.asarray(labels), return_inverse=True)
         if which.shape != table.shape[2:]:

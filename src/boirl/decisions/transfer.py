@@ -104,6 +104,11 @@ def transfer(
             for, by default 3.
         seed: Of everything random.
     """
+    if not isinstance(other, Problem):
+        raise InvalidInputError(
+            f"the other problem is a {type(other).__name__}; expected a boirl.Problem, such as "
+            "boirl.decisions.changed_problem(found.problem, closed=[5])"
+        )
     names = other.box.names
     if names != found.names:
         raise InvalidInputError(

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from boirl.drawing.marks import BREAKS, BROKEN, ruled_out
 from boirl.drawing.scales import STARTS
 from boirl.results import Result
 from boirl.types import FloatArray
@@ -38,8 +39,14 @@ def _draw_nll(axes: Axes, found: Result) -> None:
     numbers, tolerance = np.arange(len(found)), found.likelihood_ratio_tolerance()
     truth = np.nan if found.truth is None else found.truth.nll
     excess = found.nll - np.nanmin([*found.nll, truth])
-    axes.plot(numbers, excess, "o", color="tab:blue", markersize=4, label="evaluation")
-    best = np.fmin.accumulate(excess)
+    broken = ruled_out(found)
+    allowed = np.where(broken, np.nan, excess)
+    axes.plot(numbers, allowed, "o", color="tab:blue", markersize=4, label="evaluation")
+    if broken.any():
+        axes.plot(numbers[broken], excess[broken], linestyle="none", label=BREAKS, **BROKEN)
+        # Solutions are compared with the best of them.
+        tolerance += float(np.nanmin(allowed, initial=np.inf)) if found.feasible.any() else 0.0
+    best = np.fmin.accumulate(allowed)
     axes.step(numbers, best, where="post", color="tab:red", label="best so far")
     failed = np.flatnonzero(np.isnan(excess))
     if failed.size:
@@ -49,7 +56,7 @@ def _draw_nll(axes: Axes, found: Result) -> None:
         at = truth - np.nanmin([*found.nll, truth])
         axes.axhline(at, color="green", linestyle="--", label="true reward")
     axes.axhline(tolerance, color="0.4", linestyle=":", label="not rejected at 95 % below")
-    start = STARTS * tolerance
+    start = STARTS * found.likelihood_ratio_tolerance()
     axes.set_yscale("symlog", linthresh=start, linscale=0.5)
     axes.set_ylim(-start / 4, 2.0 * max(float(np.nanmax(excess)), tolerance))
     # Ticks within the linear part would lie upon each other.

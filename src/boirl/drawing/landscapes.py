@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from numpy.typing import NDArray
 
-from boirl.drawing.marks import add_legend, mark_evaluations, mark_truth
+from boirl.drawing.marks import add_legend, mark_evaluations, mark_truth, rules_out
 from boirl.drawing.scales import (
     ABOVE,
     NllScale,
@@ -25,6 +28,9 @@ GRID = 60
 EXACT_SECONDS = 15.0
 COARSEST_GRID = 10
 """An exact picture evaluates as many rewards as take about so many seconds on one core."""
+
+OUTSIDE, NO_SOLUTION = "0.8", "no solution"
+"""Colour of where there are none, and what stands for it in a legend."""
 
 NAMED_IN_TITLE = 3
 """Values of up to so many parameters that are held still fit a title."""
@@ -64,6 +70,9 @@ def landscape(
         image = draw_excess(axes, grid.x, grid.y, grid.table(scale.excess(nll)), scale)
         add_colour_bar(figure, axes, image, ABOVE)
         axes.set_title(title)
+    further: list[Any] = border_handles(scale)
+    if rules_out(found):
+        further += [_shade_ruled_out(axes, found, fine_grid) for axes in panels[:-1]][:1]
     _draw_doubt(figure, panels[-1], fine_grid, sd, scale)
     for axes in panels:
         axes.set_xlabel(found.names[first])
@@ -71,7 +80,7 @@ def landscape(
         if found.problem.truth is not None:
             mark_truth(axes, found, np.array(found.problem.truth)[[first, second]])
     panels[0].set_ylabel(found.names[second])
-    add_legend(figure, found, columns=4, further=border_handles(scale))
+    add_legend(figure, found, columns=4, further=further)
     held = [i for i in range(box.dimension) if i not in (first, second)]
     at = ", ".join(f"{found.names[i]} = {found.best[i]:.3g}" for i in held)
     if len(held) > NAMED_IN_TITLE:
@@ -102,6 +111,23 @@ class _Slice(NamedTuple):
     def table(self, values: FloatArray) -> FloatArray:
         """Values of the thetas, one row per y."""
         return values.reshape(len(self.y), len(self.x))
+
+
+def _shade_ruled_out(axes: Axes, found: RewardSet, grid: _Slice) -> Patch:
+    """Cover where an evaluation is more likely than not to break a constraint, or to fail.
+
+    Returns:
+        What stands for it in a legend.
+    """
+    outside = grid.table(outside_limits(found, grid.thetas).astype(np.float64))
+    covered = np.ma.masked_less(outside, 0.5)
+    axes.pcolormesh(grid.x, grid.y, covered, cmap=ListedColormap([OUTSIDE]), zorder=2)
+    return Patch(facecolor=OUTSIDE, label=NO_SOLUTION)
+
+
+def outside_limits(found: RewardSet, thetas: FloatArray) -> NDArray[np.bool_]:
+    """Which thetas, `n x d`, are more likely than not to break a constraint, or to fail: `n`."""
+    return ~found.fitted.feasibility.is_likely(found.problem.box.to_unit(thetas))
 
 
 def _draw_doubt(figure: Figure, axes: Axes, grid: _Slice, sd: FloatArray, scale: NllScale) -> None:

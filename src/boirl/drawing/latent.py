@@ -7,9 +7,16 @@ from collections.abc import Callable
 import numpy as np
 import torch
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from boirl.drawing.landscapes import COARSEST_GRID, affordable_evaluations
-from boirl.drawing.marks import add_legend, mark_evaluations, mark_truth
+from boirl.drawing.landscapes import (
+    COARSEST_GRID,
+    NO_SOLUTION,
+    OUTSIDE,
+    affordable_evaluations,
+    outside_limits,
+)
+from boirl.drawing.marks import add_legend, mark_evaluations, mark_truth, rules_out
 from boirl.drawing.scales import ABOVE, COLOURS, NllScale, add_colour_bar
 from boirl.results import RewardSet
 from boirl.types import FloatArray
@@ -40,6 +47,13 @@ def latent_space(found: RewardSet, exact: bool = False) -> Figure:
     order = np.argsort(-nll)
     excess = scale.excess(nll)[order]
     x, y = cloud[order].T
+    further = []
+    if rules_out(found):
+        outside = outside_limits(found, thetas)
+        axes.plot(*cloud[outside].T, ".", color=OUTSIDE, zorder=0)
+        inside = ~outside[order]
+        x, y, excess = x[inside], y[inside], excess[inside]
+        further = [Line2D([], [], linestyle="none", marker=".", color=OUTSIDE, label=NO_SOLUTION)]
     image = axes.scatter(x, y, c=excess, s=7, cmap=COLOURS, norm=scale.norm)
     add_colour_bar(figure, axes, image, f"{'exact' if exact else 'predicted'} {ABOVE}")
     mark_evaluations(axes, found, components(_project(found, found.thetas)))
@@ -49,7 +63,7 @@ def latent_space(found: RewardSet, exact: bool = False) -> Figure:
     axes.set_ylabel("second principal component")
     space = found.settings["projection"] if found.surrogate.kernel.projected else "theta"
     axes.set_title(f"{found.problem.name}: {n_points} rewards in the space of {space}")
-    add_legend(figure, found, columns=3)
+    add_legend(figure, found, columns=3, further=further)
     return figure
 
 

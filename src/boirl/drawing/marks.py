@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from numpy.typing import NDArray
 
 from boirl.results import Result
 from boirl.types import FloatArray
@@ -33,7 +34,10 @@ def mark_evaluations(axes: Axes, found: Result, at: FloatArray) -> None:
         found: A search or a baseline.
         at: Position of each evaluation, `n x 2`.
     """
-    mark_nlls(axes, found.nll, reference(found)[0], at)
+    broken = ruled_out(found)
+    mark_nlls(axes, found.nll[~broken], reference(found)[0], at[~broken])
+    if broken.any():
+        axes.plot(*at[broken].T, linestyle="none", zorder=ABOVE_LINES - len(_STYLES), **BROKEN)
 
 
 def mark_nlls(axes: Axes, nll: FloatArray, compared: float, at: FloatArray) -> None:
@@ -60,9 +64,30 @@ _STYLES: tuple[dict[str, Any], ...] = (
 )
 
 
+BROKEN: dict[str, Any] = {
+    "marker": "x",
+    "color": "0.35",
+    "markersize": 7,
+    "markeredgewidth": 1.6,
+}
+"""Of evaluations that break a constraint."""
+
+BREAKS = "breaks a constraint"
+
+
+def ruled_out(found: Result) -> NDArray[np.bool_]:
+    """The evaluations that succeeded and are no solutions, `n`."""
+    return np.isfinite(found.nll) & ~found.feasible
+
+
+def rules_out(found: Result) -> bool:
+    """Whether there are constraints that some evaluation breaks."""
+    return bool(ruled_out(found).any())
+
+
 def reference(found: Result) -> tuple[float, str]:
-    """The NLL to compare evaluations with, and whose it is."""
-    if found.truth is None:
+    """The NLL to compare evaluations with, and whose it is: the best where constraints rule out."""
+    if found.truth is None or rules_out(found):
         return found.best_nll, "the best"
     return found.truth.nll, "the truth"
 
@@ -80,9 +105,11 @@ def _classes(nll: FloatArray, compared: float) -> list[np.ndarray]:
     ]
 
 
-def add_legend(figure: Figure, found: Result, columns: int, further: Sequence[Line2D] = ()) -> None:
+def add_legend(figure: Figure, found: Result, columns: int, further: Sequence[Any] = ()) -> None:
     """Say below a figure what the marks mean, and what `further` ones do."""
     handles = mark_handles(reference(found)[1], found.problem.truth is not None)
+    if rules_out(found):
+        handles.append(Line2D([], [], linestyle="none", label=BREAKS, **BROKEN))
     figure.legend(
         handles=[*handles, *further], loc="outside lower center", ncols=columns, fontsize=9
     )

@@ -17,6 +17,7 @@ from scipy.spatial.distance import pdist
 
 from boirl.decisions.questions import StartQuestion
 from boirl.drawing.planes import plane_of
+from boirl.environments.grids import grid_of
 from boirl.problem import Problem, TabularProblem
 from boirl.problem.simulated import GymProblem
 from boirl.types import FloatArray
@@ -25,8 +26,14 @@ COLOURS = ("tab:red", "tab:blue", "tab:green", "tab:purple", "tab:orange")
 LABELLED = 60
 """Characters of a label."""
 
-LINE = 0.4
-"""Inches by line of a legend: as much is left above the panels, which are in the middle."""
+PANEL = 4.2
+"""Width of a panel in inches; a plane with one unit is as high as it needs to be."""
+
+FLATTEST = 0.25
+"""Height of a panel as a share of its width, at least."""
+
+TITLE, TICKS, LINE, GAP = 0.4, 0.3, 0.2, 0.2
+"""Inches above a panel, for the label of its axis, by line of its legend, and beside panels."""
 
 NAMED_AT_MOST = 30
 """States up to which their names are written beside them."""
@@ -45,26 +52,49 @@ def questions_figure(problem: Problem[Any], questions: Sequence[Any]) -> Figure:
         problem: Where they are asked.
         questions: Of `found.questions(n)`.
     """
-    lines = max((len(_ways(question)) for question in questions), default=0)
-    size = (4.6 * len(questions), 5.0 + LINE * lines)
-    figure = Figure(figsize=size, layout="constrained")
-    panels = figure.subplots(1, len(questions), squeeze=False)[0]
     places = state_places(problem)
+    figure = Figure()
+    panels = figure.subplots(1, len(questions), squeeze=False)[0]
     for axes, question in zip(panels, questions, strict=True):
         _draw_backdrop(axes, problem, places)
         ways = _ways(question)
         for number, (path, weight, label) in enumerate(ways):
             way = _placed(problem, places, path)
             # Ways that share a stretch are drawn side by side.
-            shift = 0.012 * number * np.ptp(way, axis=0).max(initial=0.0)
+            shift = 0.012 * number * float(np.ptp(way, axis=0).max()) if len(way) else 0.0
             width = 1.0 + 4.0 * weight
             axes.plot(*(way + shift).T, color=COLOURS[number], linewidth=width, label=label)
-            axes.plot(*(way[-1] + shift), "o", color=COLOURS[number], markersize=6)
-        start = _placed(problem, places, ways[0][0][:1])[0]
-        axes.plot(*start, "*", color="black", markersize=13, zorder=5)
+            axes.plot(*(way[-1:] + shift).T, "o", color=COLOURS[number], markersize=6)
+        start = _placed(problem, places, ways[0][0][:1])
+        axes.plot(*start.T, "*", color="black", markersize=13, zorder=5)
         axes.set_title(_title(question), fontsize=10)
-        axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.02), frameon=False)
+    lines = max((len(_ways(question)) for question in questions), default=0)
+    _arrange(figure, panels, lines)
     return figure
+
+
+def _arrange(figure: Figure, panels: Any, lines: int) -> None:
+    """Panels side by side, each with room for its title and a legend of so many lines."""
+    equal = all(axes.get_aspect() != "auto" for axes in panels)
+    ratios = [float(np.ptp(axes.get_ylim()) / np.ptp(axes.get_xlim())) for axes in panels]
+    height = PANEL * max(FLATTEST, *ratios) if equal else PANEL
+    labelled = TICKS if any(axes.get_xlabel() for axes in panels) else 0.0
+    beside = GAP + labelled
+    below = labelled + LINE * lines + GAP
+    size = (len(panels) * (PANEL + beside) + GAP, TITLE + height + below)
+    figure.set_size_inches(size)
+    for number, axes in enumerate(panels):
+        left = beside + number * (PANEL + beside)
+        place = (left / size[0], below / size[1], PANEL / size[0], height / size[1])
+        axes.set_position(place)
+        axes.set_anchor("S")
+        axes.legend(
+            fontsize=8,
+            loc="upper center",
+            bbox_to_anchor=(left / size[0], 0.0, PANEL / size[0], (below - labelled) / size[1]),
+            bbox_transform=figure.transFigure,
+            frameon=False,
+        )
 
 
 def _ways(question: Any) -> list[tuple[Any, float, str]]:
@@ -95,9 +125,9 @@ def _title(question: Any) -> str:
 def state_places(problem: Problem[Any]) -> FloatArray | None:
     """Where states are drawn, `S x 2`; None where they are vectors, or very many.
 
-    On roads, the ends of links. On other tables, states are placed so that the distance of two is
-    the number of steps between them, as far as a plane allows (classical scaling); where that puts
-    two of a few named states on one spot, on a circle.
+    On roads, the ends of links; on grids, squares. On other tables, states are placed so that the
+    distance of two is the number of steps between them, as far as a plane allows (classical
+    scaling); where that puts two of a few named states on one spot, on a circle.
     """
     network = getattr(problem, "network", None)
     if network is not None:
@@ -113,6 +143,13 @@ def state_places(problem: Problem[Any]) -> FloatArray | None:
         return np.concatenate([np.tile(ends, (copies, 1)), np.full((1, 2), np.nan)])
     if not isinstance(problem, TabularProblem) or problem.mdp.n_states > PLACED_AT_MOST:
         return None
+    grid = grid_of(problem.mdp)
+    if grid is not None:
+        squares, columns = grid
+        rows, along = np.divmod(np.arange(squares), columns)
+        # What everything ends in beside the grid is nowhere.
+        beside = np.full((problem.mdp.n_states - squares, 2), np.nan)
+        return np.concatenate([np.column_stack([along, -rows]), beside])
     steps = _neighbours(problem)
     distances = shortest_path(steps, directed=False, unweighted=True)
     finite = distances[np.isfinite(distances)]
@@ -163,21 +200,34 @@ def _draw_backdrop(axes: Axes, problem: Problem[Any], places: FloatArray | None)
         axes.set_aspect("equal")
     elif places is not None and isinstance(problem, TabularProblem):
         steps = _neighbours(problem).tocoo()
-        lines = list(np.stack([places[steps.coords[0]], places[steps.coords[1]]], axis=1))
-        axes.add_collection(LineCollection(lines, colors="0.85", linewidths=0.6))
+        lines = np.stack([places[steps.coords[0]], places[steps.coords[1]]], axis=1)
+        drawn = list(lines[np.isfinite(lines).all(axis=(1, 2))])
+        axes.add_collection(LineCollection(drawn, colors="0.85", linewidths=0.6))
         axes.plot(*places.T, ".", color="0.7", markersize=3)
         axes.set_aspect("equal")
         names = problem.mdp.state_names
         if 0 < len(names) <= NAMED_AT_MOST:
             axes.margins(0.15)
+            middle = 0.5 * (np.nanmin(places[:, 0]) + np.nanmax(places[:, 0]))
             for name, place in zip(names, places, strict=True):
+                if not np.isfinite(place).all():
+                    continue
+                # Towards the middle, so that no name leaves the panel.
+                side, aside = ("left", 4) if place[0] <= middle else ("right", -4)
                 label = axes.annotate(
-                    name, place, (4, 4), textcoords="offset points", fontsize=8, zorder=6
+                    name,
+                    place,
+                    (aside, 4),
+                    textcoords="offset points",
+                    ha=side,
+                    fontsize=8,
+                    zorder=6,
                 )
                 label.set_path_effects([withStroke(linewidth=2, foreground="white")])
     elif isinstance(problem, GymProblem):
         plane = plane_of(problem.simulator.name)
         plane.backdrop(axes)
+        axes.set_aspect(plane.aspect)
         axes.set_xlabel(plane.labels[0])
         axes.set_ylabel(plane.labels[1])
 

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
-from boirl.drawing.marks import CLOSE, NEAR, reference
+from boirl.drawing.marks import CLOSE, NEAR, reference, rules_out
 from boirl.results import Result
 from boirl.types import FloatArray
 
@@ -70,6 +70,9 @@ class NllScale:
         """For a result, and for further NLLs, of any shape, that are drawn beside it."""
         nll = found.nll if further is None else np.append(found.nll, further)
         lowest, tolerance = float(np.nanmin(nll)), found.likelihood_ratio_tolerance()
+        if rules_out(found):
+            # What breaks a constraint is nothing to compare with, however low.
+            lowest = found.best_nll
         return cls.up_to(float(np.nanmax(nll)), lowest, tolerance, reference(found)[0])
 
     @property

@@ -189,6 +189,9 @@ EXPERIMENT = Experiment(
         "ratio": lambda row: (
             "-" if row["ratio_of_means"] is None else f"{row['ratio_of_means']:.2f}"
         ),
+        "at most twice in": lambda row: (
+            "-" if row["within_twice"] is None else f"{row['within_twice']:.0%}"
+        ),
         "infeasible reported": lambda row: str(row["infeasible_reported"]),
     },
     tiny={"seeds": [1000], "evaluations": 5},

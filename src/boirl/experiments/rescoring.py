@@ -22,21 +22,19 @@ from boirl.search import Study
 ADDED = 20
 """Demonstrations that are added."""
 
-PROBLEMS: dict[str, tuple[str, dict[str, Any], int]] = {
-    "gridworld": ("gridworld", {}, 100),
-    "roads": ("road-network", {}, 100),
-    "roads, logsumexp": ("road-network", {"bellman": "logsumexp"}, 100),
-    "maze": ("point-mass-maze", {}, 2),
+PROBLEMS: dict[str, tuple[str, dict[str, Any], int, int]] = {
+    "gridworld": ("gridworld", {}, 100, 10),
+    "roads": ("road-network", {}, 100, 10),
+    "roads, logsumexp": ("road-network", {"bellman": "logsumexp"}, 100, 10),
+    "maze": ("point-mass-maze", {}, 10, 2),
 }
-"""Problem, its options, and the rewards that are evaluated: few where each is learned."""
-
-CHECKED = 10
-"""Rewards that are evaluated again, to compare."""
+"""Problem, its options, the rewards that are evaluated, and how many of these are evaluated again,
+to compare: few where each is learned."""
 
 
 def run_trial(name: str, seed: int, rewards: int) -> Row:
     """One problem: the time of evaluating, of scoring again, and the largest difference."""
-    title, options, _ = PROBLEMS[name]
+    title, options, _, checked = PROBLEMS[name]
     problem: Problem[Any] = load_problem(title, **options)
     more = problem.demonstrate(problem._require_truth(), ADDED, seed)
     drawn = np.random.default_rng(seed).random((rewards, problem.box.dimension))
@@ -47,7 +45,7 @@ def run_trial(name: str, seed: int, rewards: int) -> Row:
     began = time.perf_counter()
     study.evidence.add_demonstrations(more, study.trials)
     scoring = time.perf_counter() - began
-    scored = study.evaluations[:CHECKED]
+    scored = study.evaluations[:checked]
     again = [study.problem.evaluate(one.theta, one.seed) for one in scored]
     gaps = [abs(a.nll - b.nll) for a, b in zip(scored, again, strict=True) if a.ok and b.ok]
     return {

@@ -11,7 +11,7 @@ import numpy as np
 from boirl.report.deciding import Deciding, deciding_of
 from boirl.report.frames import FilmStrips, Frames, film_strips_of, frames_of
 from boirl.report.group_cards import GroupCard, group_cards, groups_of
-from boirl.report.landscape import SlicedLandscape, slice_landscape
+from boirl.report.landscape import WHOLE_GRID_UNTIL, SlicedLandscape, slice_landscape
 from boirl.report.numbers import short, short_number
 from boirl.report.outlook import Disagreement, NextReward, disagreements, next_reward, rivals
 from boirl.report.posterior import PosteriorSamples, posterior_samples, returned_samples
@@ -90,7 +90,9 @@ class Answer:
         for number, one in enumerate(self.result.evaluations):
             row: dict[str, Any] = {"n": number, "nll": short_number(one.nll, 6), "ok": one.ok}
             excess = float(self.excess(np.array([one.nll]))[0])
-            row |= {"excess": short_number(excess), "kept": bool(excess <= 1.0)}
+            allowed = bool(self.result.feasible[number])
+            row |= {"excess": short_number(excess), "kept": allowed and excess <= 1.0}
+            row["broken"] = one.ok and not allowed
             row |= {"group": group_of.get(number, 0), "failure": one.failure}
             if self.has_thetas:
                 row |= {f"p{i}": value for i, value in enumerate(short(one.theta, 5))}
@@ -166,9 +168,15 @@ def _landscape(
     narrowest = np.argsort([one.share for one in summary], kind="stable")[:MOST_SLIDERS]
     columns = tuple(int(column) for column in np.sort(narrowest))
 
+    worst = float(np.nanmax(found.nll))
+
     def predict(thetas: FloatArray) -> FloatArray:
         mean: FloatArray = found.predict_nll(thetas)[0]
-        return mean
+        if not found.constraints or len(columns) > WHOLE_GRID_UNTIL:
+            return mean
+        # What is no solution is drawn as the worst; pairs of parameters could not add up to that.
+        likely = found.fitted.feasibility.is_likely(found.problem.box.to_unit(thetas))
+        return np.where(likely, mean, np.maximum(mean, worst))
 
     sliced = slice_landscape(predict, found.problem.box, found.best, columns)
     error = sliced.error(predict, found.best, samples)

@@ -73,6 +73,8 @@ def _text(answer: Answer) -> dict[str, Any]:
         ),
         "deciding": None if answer.deciding is None else answer.deciding.to_text(),
         "model_free": result.problem.is_model_free,
+        "constrained": (constrained := bool(getattr(result, "constraints", None))),
+        "shaded": constrained and answer.landscape is not None and answer.landscape.is_exact,
         "predictions": _predictions(answer),
         "predicted": bool(answer.prediction_rows()),
         "failures": _failures(answer),

@@ -17,9 +17,9 @@ from boirl.constraints.quantities import ExpectedTotal
 from boirl.decisions.acting import Decision, decide
 from boirl.decisions.changed import changed_problem
 from boirl.decisions.ensemble import Ensemble, ensemble_of
-from boirl.decisions.mixtures import fit_table, log_likelihood_table
 from boirl.decisions.plausible import with_plausible
 from boirl.decisions.questions import StartQuestion, ask_ensemble
+from boirl.decisions.table_mixtures import fit_table, log_likelihood_table
 from boirl.decisions.transfer import Transfer
 from boirl.errors import BoirlError
 from boirl.problem import TabularProblem

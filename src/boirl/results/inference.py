@@ -8,7 +8,6 @@ reward to sample.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -18,6 +17,7 @@ from scipy.stats import qmc
 from torch import Tensor
 
 from boirl.priors import UNIFORM, Prior
+from boirl.surrogate.feasibility import LIKELY
 from boirl.surrogate.fitted import FittedSurrogate
 from boirl.surrogate.process import Landscapes
 from boirl.threads import single_thread
@@ -251,7 +251,7 @@ def _log_density(fitted: FittedSurrogate, unit: Tensor, nll: Tensor) -> FloatArr
     """
     above = fitted.n_demonstrations * (nll - fitted.best_nll)
     chance = fitted.feasibility.log_probability(unit)
-    found: FloatArray = torch.where(chance > math.log(0.5), chance - above, -torch.inf).numpy()
+    found: FloatArray = torch.where(chance > LIKELY, chance - above, -torch.inf).numpy()
     return found
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 
 from boirl.errors import InvalidInputError
@@ -23,8 +21,7 @@ class ExpectedNll:
 
     def __call__(self, unit: FloatArray) -> tuple[float, FloatArray] | None:
         leaf = torch.tensor(unit[None], requires_grad=True)
-        chance = self.fitted.feasibility.log_probability(leaf.detach())
-        if float(chance[0]) < math.log(0.5):
+        if not self.fitted.feasibility.is_likely(unit[None])[0]:
             return None
         mean = self.fitted.mean(leaf)
         if not mean.requires_grad:

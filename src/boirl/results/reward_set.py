@@ -15,7 +15,7 @@ from scipy.stats import qmc
 from boirl.constraints import NO_CONSTRAINTS, Constraints
 from boirl.constraints.quantities import Quantity
 from boirl.constraints.region import constrain
-from boirl.errors import InvalidInputError
+from boirl.errors import BoirlError, InvalidInputError
 from boirl.estimation.profile import ProfileInterval
 from boirl.evaluation import Evaluation
 from boirl.files import prefixed, without_prefix
@@ -121,6 +121,8 @@ class RewardSet(Result):
         """
         if n < 1:
             raise InvalidInputError(f"n is {n}; expected at least one sample")
+        if not self.feasible.any() and np.isfinite(self.nll).any():
+            raise BoirlError(self._no_solution())
         key = (n, seed, possible)
         if key not in self._drawn:
             rng = np.random.default_rng([seed, 0, SAMPLE_STREAM])
@@ -173,13 +175,14 @@ class RewardSet(Result):
 
         Thetas all over the box whose predicted NLL is within the limit belong to the group of the
         evaluation that is nearest to them in the latent space, where what behaves alike lies
-        together.
+        together. Where an evaluation is more likely than not to fail or to break a constraint,
+        there are no solutions.
         """
         box = self.problem.box
         unit = qmc.Sobol(box.dimension, rng=np.random.default_rng(0)).random(VOLUME_POINTS)
         thetas = box.from_unit(unit)
         mean, _ = self.predict_nll(thetas)
-        members = thetas[mean <= limit]
+        members = thetas[(mean <= limit) & self.fitted.feasibility.is_likely(unit)]
         if len(members) == 0:
             return [0.0] * len(groups)
         owners = np.repeat(np.arange(len(groups)), [len(group) for group in groups])

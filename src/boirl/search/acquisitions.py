@@ -146,9 +146,7 @@ def _check(surrogate: FittedSurrogate, rng: np.random.Generator) -> Proposal | N
     if math.isqrt(number) ** 2 != number or surrogate.size < 2 * dimension:
         return None
     unit = rng.random((SAMPLES, dimension))
-    with torch.no_grad():
-        chance = surrogate.feasibility.log_probability(torch.tensor(unit))
-    succeeding = np.flatnonzero(chance.numpy() > math.log(0.5))
+    succeeding = np.flatnonzero(surrogate.feasibility.is_likely(unit))
     return Proposal(unit[succeeding[0]], "check") if len(succeeding) else None
 
 

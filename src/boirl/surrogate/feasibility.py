@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from boirl.types import FloatArray, HalfSpace
@@ -31,6 +32,9 @@ PRIOR_LOG_ODDS = 2.0
 
 NEWTON_STEPS = 25
 """Of the most probable log odds; they converge within ten or so."""
+
+LIKELY = math.log(0.5)
+"""Log probability above which success is more likely than not."""
 
 WORST = -1e6
 """Worth of an evaluation that is more likely to fail than not, below that of any other."""
@@ -74,6 +78,12 @@ class Feasibility:
         if self.ruled_out:
             chance = torch.where(self._beyond(unit) < 0.0, chance, -torch.inf)
         return chance
+
+    def is_likely(self, unit: FloatArray) -> NDArray[np.bool_]:
+        """Whether success is more likely than not at points `n x d` of the unit cube, `n`."""
+        with torch.no_grad():
+            found: NDArray[np.bool_] = (self.log_probability(torch.tensor(unit)) > LIKELY).numpy()
+        return found
 
     def worth(self, unit: Tensor, worth: Tensor) -> Tensor:
         """What evaluations at points `n x d`, worth so much if they succeed, `n`, are worth.

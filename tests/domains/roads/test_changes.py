@@ -22,8 +22,31 @@ def test_a_closed_link_is_not_driven(town):
     states = drawn.states[drawn.states < len(other.network.turns)]
     visits += np.bincount(other.network.turns[states, 1], minlength=len(visits))
     assert visits[link] == 0.0
-    assert len(other.network.turns) < len(town.network.turns)
+    assert len(close_links(town.network, [link]).turns) < len(town.network.turns)
     np.testing.assert_array_equal(other.box.low, town.box.low)
+
+
+def test_states_keep_their_numbers(town):
+    """What is measured before and after a road closes is the same place."""
+    link = int(np.bincount(town.network.turns[:, 1]).argmax())
+    other = change_town(town, closed=[link])
+    assert [other.state_name(state) for state in range(other.mdp.n_states)] == [
+        town.state_name(state) for state in range(town.mdp.n_states)
+    ]
+    # The same town, built without the turns into the link.
+    cut = town.network.turns[:, 1] == link
+    network = close_links(town.network, [link])
+    mdp = network.mdp(town.destination, town.gamma)
+    reward = network.reward(
+        town.destination,
+        utilities={
+            one.name: one.fixed if one.fixed is not None else (one.low, one.high)
+            for one in town.reward.parameters
+        },
+    )
+    values = town.solver.solve(mdp, mdp.expected_rewards(reward, np.array([town.truth]))[0]).values
+    kept = np.append(~cut, np.ones(town.mdp.n_states - len(cut), dtype=bool))
+    np.testing.assert_allclose(other.policy(town.truth).values[kept], values, rtol=1e-6)
 
 
 def test_an_unchanged_town_pays_the_same(town):

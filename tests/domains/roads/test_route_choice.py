@@ -279,3 +279,11 @@ def test_where_there_is_no_route_no_action_is_possible():
     assert np.isneginf(policy.values[0, 2:]).all()
     probabilities = np.exp(policy.log_probabilities(np.arange(choice.n_states)))
     np.testing.assert_allclose(probabilities.sum(axis=1), [1.0, 1.0, 0.0, 0.0, 1.0])
+
+
+def test_states_of_a_link_are_named_after_it(choice):
+    states = choice.states_at(3)
+    assert len(states) == len(choice.destinations)
+    assert {choice.state_name(state).split(" on ")[0] for state in states} == {"link 3"}
+    assert choice.state_name(choice.end) == "the end"
+    assert not len(choice.states_at(choice.network.n_links))

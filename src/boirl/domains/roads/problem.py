@@ -57,6 +57,10 @@ class RoadProblem(TabularProblem):
         turns = self.network.turns
         return f"link {turns[state, 1]}" if state < len(turns) else "the destination"
 
+    def states_at(self, link: int) -> IntArray:
+        """The states of being on a link, wherever one came from."""
+        return np.flatnonzero(self.network.turns[:, 1] == link)
+
     def demonstrated_visits(self) -> FloatArray:
         """How often a demonstration passes each link, on average."""
         states = self.demonstrations.states

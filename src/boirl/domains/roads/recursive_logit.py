@@ -254,10 +254,11 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
 
     def state_name(self, state: int) -> str:
         """A link and the destination of who is on it."""
-        if state == self.choice.end:
-            return "the end"
-        number, link = divmod(int(state), self.network.n_links)
-        return f"link {link} on the way to {self.choice.destinations[number]}"
+        return self.choice.state_name(state)
+
+    def states_at(self, link: int) -> IntArray:
+        """The states of being on a link, wherever one goes."""
+        return self.choice.states_at(link)
 
     def behaviour_distances(self, policies: Sequence[RoutePolicy | KeptRoutePolicy]) -> FloatArray:
         seen = self._observed

@@ -144,6 +144,18 @@ class RouteChoice:
         rows = np.broadcast_to(np.asarray(states)[:, None], actions.shape)
         return self.turns_of(rows, actions), self.next_states(rows, actions)
 
+    def state_name(self, state: int) -> str:
+        """A link and the destination of who is on it."""
+        if state == self.end:
+            return "the end"
+        number, link = divmod(int(state), self.network.n_links)
+        return f"link {link} on the way to {self.destinations[number]}"
+
+    def states_at(self, link: int) -> IntArray:
+        """The states of being on a link, wherever one goes; none where there is no such link."""
+        n = self.network.n_links
+        return link + n * np.arange(len(self.destinations) if 0 <= link < n else 0)
+
     def states_of(self, destination: int, links: IntArray) -> IntArray:
         """The states of a traveller to a destination on some links."""
         number = int(np.searchsorted(self.destinations, destination))

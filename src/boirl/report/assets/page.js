@@ -134,7 +134,7 @@ class Answer {
 
   async showConvergence() {
     let lowest = Infinity;
-    const best = this.data.evaluations.filter((row) => row.ok).map((row) => ({ n: row.n, excess: (lowest = Math.min(lowest, row.excess)) }));
+    const best = this.data.evaluations.filter((row) => row.ok && !row.broken).map((row) => ({ n: row.n, excess: (lowest = Math.min(lowest, row.excess)) }));
     await this.embed("convergence", this.data.specs.convergence, { evaluations: this.data.evaluations, best });
   }
 
@@ -185,7 +185,7 @@ class Answer {
     facts.replaceChildren();
     if (data.hasThetas) data.names.forEach((name, i) => add(name, number(row[`p${i}`])));
     add("NLL", row.ok ? number(row.nll) : "failed");
-    if (row.ok) add("above the best", `${number(row.excess)} tolerances${row.kept ? "" : ", rejected"}`);
+    if (row.ok) add("above the best", `${number(row.excess)} tolerances${row.kept ? "" : row.broken ? ", breaks a constraint" : ", rejected"}`);
     if (row.group) add("behaviour", String(row.group));
     this.draw(this.role("chosen-drawing"), data.frames[n]);
     const notes = [];
