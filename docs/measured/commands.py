@@ -6,6 +6,7 @@ EXPERIMENT = "boirl experiment {name} {options}--out FOLDER"
 
 OPTIONS = {
     "baselines": "--problem gridworld --seeds 0-9",
+    "batches": "--seeds 100-102",
     "birl-posterior": "--seeds 0-9",
     "borlange-search": "--seeds 100-104",
     "borlange-set": "--seeds 100-109 --method rho-matern --method random",
@@ -16,7 +17,10 @@ OPTIONS = {
     "fetch-solvers": "",
     "gridworld-efficiency": "--seeds 100-149",
     "gridworld-set": "--seeds 100-109",
+    "high-dimension": "--seeds 100 --method descents --method 'subspaces, coordinates' "
+    "--method 'subspaces, linear' --method tpe --method random",
     "labyrinth": "--seeds 1000-1004",
+    "look-ahead": "--seeds 100-102",
     "many-parameters": "--method rho-matern --method random --method maxent --seeds 100-109",
     "constraints": "--seeds 100-119 --evaluations 20",
     "mixtures": "--seeds 100-119",
@@ -24,8 +28,10 @@ OPTIONS = {
     "rescoring": "--problem roads --problem 'roads, logsumexp' --problem gridworld --problem maze "
     "--seeds 100-102",
     "worst-case": "--seeds 100-119",
+    "maze-imitation": "--seeds 100",
     "maze-noise": "--trials 16",
     "maze-search": "--seeds 100-101 --method rho-matern --evaluations 20",
+    "objectworld": "--seeds 100-102",
     "optima": "--seeds 112-121",
     "shaping": "--seeds 100-109",
     "taxi-learning": "--seeds 100-105",

@@ -2,7 +2,7 @@
 
 from boirl.reproduction import findings
 from boirl.reproduction.findings import FINDINGS
-from tests.reproduction.conftest import add_trial
+from tests.reproduction.conftest import add_facts, add_trial
 
 
 def test_every_claim_names_its_command(results):
@@ -26,6 +26,18 @@ def test_methods_are_ranked_on_the_trials_that_they_share(nothing):
     assert "In the 2 trials that 2 methods have in common it is number 1" in text
     add_trial(nothing, "gridworld", "exact", "rbf", 7, 1)
     assert findings.order_of_methods(nothing) is None
+
+
+def test_trials_are_told_apart_by_what_the_exact_rule_asks_for(nothing):
+    for seed, hit in ((0, 1), (1, 3)):
+        add_trial(nothing, "gridworld", "exact", "rho-rbf", seed, hit)
+    assert findings.two_kinds_of_demonstrations(nothing) is None
+    add_trial(nothing, "gridworld", "exact", "rho-rbf", 2, None, attainable=False)
+    add_facts(nothing, "gridworld", 2, attainable=False)
+    text = findings.two_kinds_of_demonstrations(nothing)
+    assert "the expert's ESOR in 100% of 2 trials after 2.0 evaluations" in text
+    assert "NLL, which is 0.63 to 0.63 tolerances of a likelihood-ratio test" in text
+    assert "in 0% of 1 trials." in text
 
 
 def test_numbers_come_from_the_files(results):

@@ -58,12 +58,19 @@ class NllScale:
     norm: LogNorm
 
     @classmethod
-    def up_to(cls, highest: float, lowest: float, tolerance: float, compared: float) -> Self:
-        """A scale that ends at or above the NLL `highest`."""
+    def up_to(
+        cls,
+        highest: float,
+        lowest: float,
+        tolerance: float,
+        compared: float,
+        starts: float = STARTS,
+    ) -> Self:
+        """A scale from a share `starts` of the tolerance to the NLL `highest`, or above it."""
         times = max((highest - lowest) / tolerance, ENDS_AT_LEAST)
         power = 10.0 ** np.floor(np.log10(times))
         end = next(one * power for one in (1.0, 2.0, 5.0, 10.0, 20.0) if one * power >= times)
-        return cls(lowest, tolerance, compared, LogNorm(STARTS * tolerance, end * tolerance))
+        return cls(lowest, tolerance, compared, LogNorm(starts * tolerance, end * tolerance))
 
     @classmethod
     def of(cls, found: Result, further: FloatArray | None = None) -> Self:

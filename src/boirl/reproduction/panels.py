@@ -1,6 +1,7 @@
 """What the figures share: one scale of NLLs, panels of landscapes, and curves.
 
-The scale is that of all pictures, see `boirl.drawing.scales`.
+The scale is that of all pictures, see `boirl.drawing.scales`, but starts lower: kernels also differ
+in where they put the best of all good rewards.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0
 """Okabe and Ito's, which colour-blind readers can tell apart."""
 
 DASHES = ("-", "--", "-.", ":")
+STARTS = 0.01
+"""Of the likelihood-ratio tolerance."""
+
 EXCESS = "NLL above the lowest (nats per trajectory)"
 
 
@@ -45,7 +49,8 @@ def scale_of(store: Store, environment: str) -> NllScale:
     lowest = min(one for one in known if one is not None)
     tolerance = fact.get("tolerance") or fits[0]["tolerance"]
     truth = next((one["truth_nll"] for one in [fact, *fits] if one.get("truth_nll")), lowest)
-    return NllScale.up_to(float(np.nanmax(values)), lowest, tolerance, float(truth))
+    highest = float(np.nanmax(values))
+    return NllScale.up_to(highest, lowest, tolerance, float(truth), STARTS)
 
 
 def missing(what: str) -> InvalidInputError:
