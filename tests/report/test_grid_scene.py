@@ -7,7 +7,7 @@ import boirl
 from boirl.environments import TabularMDP
 from boirl.environments.grids import grid_of
 from boirl.report.grid_scene import GridScene, has_grid
-from tests.environments.test_grids import grid
+from tests.environments.test_grids import MOVES, grid
 
 
 def problem_of(mdp):
