@@ -13,7 +13,7 @@ OPTIONS = {
     "borlange-trips": "--evaluations 40 --seeds 0-4",
     "bus-engines": "--seeds 1000-1009",
     "federation": "--seeds 0",
-    "fetch-search": "--seeds 100-101 --evaluations 15",
+    "fetch-search": "--seeds 100-101 --method rho-matern --method random --evaluations 15",
     "fetch-solvers": "",
     "gridworld-efficiency": "--seeds 100-149",
     "gridworld-set": "--seeds 100-109",
