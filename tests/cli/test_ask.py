@@ -33,7 +33,9 @@ def test_ask_prints_questions_and_draws_them(result, command, tmp_path):
 def test_comparisons_are_asked_drawn_and_answered(command, tmp_path):
     problem = boirl.load_problem("gridworld2d")
     storage = f"sqlite:///{tmp_path}/search.db"
-    boirl.explore(problem, 3, storage=storage, **QUICK).save(tmp_path / "rewards.npz")
+    initial = [problem.truth]
+    found = boirl.explore(problem, 3, storage=storage, initial=initial, **QUICK)
+    found.save(tmp_path / "rewards.npz")
     pairs, picture = tmp_path / "pairs.npz", tmp_path / "pairs.png"
     asked = ("ask", tmp_path / "rewards.npz", "--kind", "comparison", "-n", 2, "--policies", 0)
     code, out, _ = command(*asked, "--save", pairs, "--out", picture)

@@ -36,7 +36,7 @@ def test_what_no_reward_tells_apart_is_not_compared(two):
     pool = _trajectories(two, 4, np.random.default_rng(0))
     ways = {one.states.tobytes() for one in pool}
     assert 1 < len(pool) == len(ways)
-    returns = _returns(two, pool)
+    returns = _returns(two.problem, two.thetas, pool)
     assert len(np.unique(returns.round(9), axis=1).T) == len(pool)
 
 

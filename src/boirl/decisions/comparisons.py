@@ -22,7 +22,7 @@ from boirl.decisions.questions import ask_ensemble, check_starts
 from boirl.decisions.starts import state_name
 from boirl.demonstrations import Demonstrations
 from boirl.errors import InvalidInputError
-from boirl.problem import TabularProblem
+from boirl.problem import Problem, TabularProblem
 from boirl.problem.preferences import Preferences, discounted_returns
 from boirl.problem.walks import horizon_of, walk_from
 from boirl.types import FloatArray
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 COMPARISON_STREAM = 32
 STARTS = 4
 """Starts whose trajectories are compared: those about which most is to be learned."""
+
+TELLING = 16
+"""Rewards all over the box that tell trajectories apart, beside those of the posterior."""
 
 DRAWN = 12
 """Trajectories from each start, of rewards that are drawn by their weights."""
@@ -113,8 +116,8 @@ def ask_comparisons(
     pairs = [_Pair(part, a, b) for part in pool for a, b in combinations(range(len(part)), 2)]
     if not pairs:
         raise InvalidInputError(
-            "all trajectories from these starts are alike, so that there is nothing to compare; "
-            "pass other starts"
+            "no reward tells the trajectories from these starts apart, so that there is nothing to "
+            "compare; pass other starts"
         )
     chances = np.concatenate([_chances(ensemble, part, beta) for part in pool])
     return [
@@ -166,25 +169,24 @@ def _trajectories(ensemble: Ensemble, start: Any, rng: np.random.Generator) -> D
         for owner in owners
     ]
     pool = problem.complete(Demonstrations.concatenate(drawn))
-    returns = _returns(ensemble, pool)
+    anywhere = problem.box.from_unit(rng.random((TELLING, problem.box.dimension)))
+    returns = _returns(problem, np.concatenate([ensemble.thetas, anywhere]), pool)
     # What no reward tells apart, such as what is done where nothing changes, is one and the same.
     rounded = np.round(returns / max(float(np.abs(returns).max()), 1e-300), 9)
     _, first = np.unique(rounded, axis=1, return_index=True)
     return pool.subset(np.sort(first))
 
 
-def _returns(ensemble: Ensemble, pool: Demonstrations) -> FloatArray:
+def _returns(problem: Problem[Any], thetas: FloatArray, pool: Demonstrations) -> FloatArray:
     """Discounted return of each trajectory under each reward, `m x n`."""
-    problem = ensemble.problem
     with torch.no_grad():
-        thetas = torch.tensor(ensemble.thetas)
-        found = discounted_returns(problem.reward, problem.gamma, thetas, pool)
+        found = discounted_returns(problem.reward, problem.gamma, torch.tensor(thetas), pool)
     return np.asarray(found.numpy(), dtype=np.float64)
 
 
 def _chances(ensemble: Ensemble, pool: Demonstrations, beta: float) -> FloatArray:
     """Probability under each reward that the first of each pair is better, `pairs x m`."""
-    returns = _returns(ensemble, pool)
+    returns = _returns(ensemble.problem, ensemble.thetas, pool)
     rows = [
         expit(beta * (returns[:, a] - returns[:, b])) for a, b in combinations(range(len(pool)), 2)
     ]
