@@ -17,8 +17,9 @@ OPTIONS = {
     "fetch-solvers": "",
     "gridworld-efficiency": "--seeds 100-149",
     "gridworld-set": "--seeds 100-109",
-    "high-dimension": "--seeds 100 --method descents --method 'subspaces, coordinates' "
-    "--method 'subspaces, linear' --method tpe --method random",
+    "high-dimension": "--seeds 100 --method descents --method search "
+    "--method 'subspaces, coordinates' --method 'subspaces, linear' --method tpe "
+    "--method random",
     "labyrinth": "--seeds 1000-1004",
     "look-ahead": "--seeds 100-102",
     "many-parameters": "--method rho-matern --method random --method maxent --seeds 100-109",

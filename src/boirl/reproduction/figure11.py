@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from boirl.baselines import get
 from boirl.experiments.trials import Row
@@ -71,8 +72,10 @@ def draw(store: Store) -> Figure:
     axes = figure.subplots()
     draw_curves(axes, there)
     axes.set(yscale="log", ylabel="NLL per trip", title="Borlange: 54 recorded trips")
+    # Numbers at each tick would run into each other.
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.yaxis.set_major_formatter("{x:g}")
-    axes.yaxis.set_minor_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter(NullFormatter())
     axes.legend(fontsize=9, title="median (runs)")
     return figure
 
