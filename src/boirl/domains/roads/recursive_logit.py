@@ -242,10 +242,9 @@ class RecursiveLogitProblem(Problem[RoutePolicy | KeptRoutePolicy]):
         weights = self._observed.weights
         shares = None if weights is None else weights / weights.sum()
         starts = rng.choice(self.demonstrations.starts, size=count, p=shares)
-        longest = int(self.demonstrations.lengths.max())
-        return without_padding(
-            self.roll_out(policy, starts, horizon or longest, rng), self.choice.end
-        )
+        longest = horizon or int(self.demonstrations.lengths.max())
+        trips = self.roll_out(policy, starts, longest, rng)
+        return without_padding(trips, self.choice.end)
 
     def possible_starts(self, n: int, rng: np.random.Generator) -> IntArray:
         """States from which a route leads to the destination; at most `n` that are drawn."""
