@@ -6,7 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 import torch
@@ -48,6 +48,9 @@ class Problem(Scored, ABC, Generic[P]):
     demonstrations: Demonstrations
     truth: tuple[float, ...] | None
     recipe: Mapping[str, Any] | None
+
+    tells_where: ClassVar[bool] = True
+    """Whether it can be said where demonstrations went; not if they stay at their sites."""
 
     @property
     @abstractmethod
