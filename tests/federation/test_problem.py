@@ -76,6 +76,14 @@ def test_demonstrations_can_be_counted_and_nothing_else(federation, tmp_path):
         federation.most_different(*[federation.policy(theta) for theta in THETAS[:2]], 3)
 
 
+def test_an_answer_is_printed_without_places(federation, monkeypatch):
+    found = boirl.explore(federation, 4, seed=1000, kernel="rbf", acquisition="random")
+    groups = [group for group in found.groups() for _ in range(2)]
+    monkeypatch.setattr("boirl.results.report.shown_groups", lambda *given: (groups, "shown"))
+    assert "distinct behaviours shown" in str(found)
+    assert "differs from 1" not in str(found)
+
+
 def test_other_problems_are_refused(whole, known, parts):
     other = replace(parts[1], solver=boirl.TabularSolver("max"))
     with pytest.raises(InvalidInputError, match="'b' has another problem"):

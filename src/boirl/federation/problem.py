@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,6 +56,8 @@ class FederatedProblem(Problem[TabularPolicy], ProjectsElsewhere):
             of the sites; they do not count in the likelihood.
         sites: Hold the demonstrations to explain.
     """
+
+    tells_where: ClassVar[bool] = False
 
     def __init__(self, problem: Problem[Any], sites: Sequence[Site]) -> None:
         if not isinstance(problem, TabularProblem):

@@ -6,7 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,6 +45,9 @@ class Problem(Scored, Probed, ABC, Generic[P]):
     demonstrations: Demonstrations
     truth: tuple[float, ...] | None
     recipe: Mapping[str, Any] | None
+
+    tells_where: ClassVar[bool] = True
+    """Whether it can be said where demonstrations went; not if they stay at their sites."""
 
     @property
     @abstractmethod

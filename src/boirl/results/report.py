@@ -103,6 +103,8 @@ def _group_lines(found: RewardSet) -> list[str]:
 def _difference_lines(found: RewardSet, groups: Sequence[RewardGroup]) -> list[str]:
     """Where each behaviour differs most from the first, where states and actions have names."""
     lines = []
+    if not found.problem.tells_where:
+        return []
     for number, group in enumerate(groups[1:], start=2):
         apart = found.differences(group, groups[0], n=1)[0]
         if apart.names is None:
