@@ -151,6 +151,18 @@ def test_a_scheduler_that_vanishes_is_one_clear_line(problem, client):
         workers.wait(0.01)
 
 
+@pytest.mark.parametrize("said", [OSError("closed"), RuntimeError("ConnectionPool is closed")])
+def test_a_scheduler_that_vanishes_is_noticed_when_it_is_asked(problem, client, monkeypatch, said):
+    def closed():
+        raise said
+
+    workers = ClusterWorkers(problem, client)
+    client.close()
+    monkeypatch.setattr(client, "processing", closed)
+    with pytest.raises(WorkersGoneError, match="has gone; what was finished before is kept"):
+        workers.idle()
+
+
 @pytest.mark.parametrize(
     "address", ["", "127.0.0.1", "tcp://127.0.0.1", "host:", "a b:1", "tcp://"]
 )

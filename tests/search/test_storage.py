@@ -116,3 +116,9 @@ def test_a_pipe_is_no_database_and_is_not_waited_for(tmp_path):
 def test_addresses_that_make_no_sense_are_refused(tmp_path, storage, message):
     with pytest.raises(InvalidInputError, match=message):
         open_study(storage.format(folder=tmp_path), "one")
+
+
+def test_an_address_without_a_scheme_does_not_tell_its_password():
+    with pytest.raises(InvalidInputError, match="such as 'sqlite:///search.db'") as said:
+        open_study("me:SECRET@127.0.0.1", "one")
+    assert "SECRET" not in str(said.value)

@@ -37,6 +37,10 @@ LOOKS_APART = 0.2
 
 CONNECT_SECONDS = 10.0
 
+UNREACHABLE = (OSError, TimeoutError, RuntimeError)
+"""What asking a scheduler raises once it has gone: a `RuntimeError` where Dask has closed all
+connections already."""
+
 ADDRESS = re.compile(r"(\w+://)?[^\s/]+:\d+|inproc://\S+")
 """Of a scheduler. Dask takes seconds to fail at others, and prints tracebacks afterwards."""
 
@@ -93,7 +97,7 @@ class ClusterWorkers(FutureWorkers):
         """The addresses of workers that have nothing to do."""
         try:
             processing = self._client.processing()
-        except (OSError, TimeoutError):
+        except UNREACHABLE:
             self._check_scheduler()
             return []
         if processing or self.running:
@@ -135,7 +139,7 @@ class ClusterWorkers(FutureWorkers):
                     allow_other_workers=True,
                 )
                 self._client.publish_dataset(future, name=key, override=True)
-        except (OSError, TimeoutError) as error:
+        except UNREACHABLE as error:
             raise self._gone() from error
         self._await(job, future)
         return self._begin(job, worker)
@@ -180,7 +184,7 @@ class ClusterWorkers(FutureWorkers):
         """Let go of an outcome: Dask would work on it again if its worker died."""
         future = self._futures.pop(job.number, None)
         key = self._key(job)
-        with suppress(OSError, TimeoutError, KeyError):
+        with suppress(*UNREACHABLE, KeyError):
             self._client.unpublish_dataset(key)
         self._known.discard(key)
         if future is not None:
@@ -192,7 +196,7 @@ class ClusterWorkers(FutureWorkers):
             address = self._worker_of(one.job) or one.worker
             del self.running[one.job.number]
             future = self._futures.pop(one.job.number)
-            with suppress(OSError, TimeoutError, KeyError):
+            with suppress(*UNREACHABLE, KeyError):
                 self._client.unpublish_dataset(self._key(one.job))
             self._client.cancel([future], force=True)
             self._restarting.add(address)
@@ -217,7 +221,7 @@ class ClusterWorkers(FutureWorkers):
         """Who works on a job now, which Dask may have moved."""
         try:
             processing = self._client.processing()
-        except (OSError, TimeoutError):
+        except UNREACHABLE:
             return None
         key = self._key(job)
         return next((address for address, keys in processing.items() if key in keys), None)

@@ -77,9 +77,10 @@ def storage_errors(storage: str | None) -> Iterator[None]:
 def open_study(storage: str | None, name: str, sampler: BaseSampler | None = None) -> optuna.Study:
     """Create a study in a storage, or open the one that is there."""
     if storage is not None and "://" not in storage:
+        shown, name = hide_password(storage), Path(storage).name
+        file = name if shown == storage and Path(name).suffix else "search.db"
         raise InvalidInputError(
-            f"the storage is {hide_password(storage)!r}; expected a database address such as "
-            f"'sqlite:///{Path(storage).name if Path(storage).suffix else 'search.db'}'"
+            f"the storage is {shown!r}; expected a database address such as 'sqlite:///{file}'"
         )
     if storage is not None:
         _check_address(storage)
