@@ -119,6 +119,6 @@ def test_addresses_that_make_no_sense_are_refused(tmp_path, storage, message):
 
 
 def test_an_address_without_a_scheme_does_not_tell_its_password():
-    with pytest.raises(InvalidInputError, match="such as 'sqlite:///search.db'") as said:
+    with pytest.raises(InvalidInputError, match=r"such as 'sqlite:///search\.db'") as said:
         open_study("me:SECRET@127.0.0.1", "one")
     assert "SECRET" not in str(said.value)
