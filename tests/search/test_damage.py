@@ -43,6 +43,7 @@ def test_a_file_holds_studies_once_it_has_one(file, tmp_path):
         "UPDATE alembic_version SET version_num = 'v9.9.9'",
         "UPDATE trials SET datetime_start = 7",
         "UPDATE trial_params SET distribution_json = '[]'",
+        "UPDATE trial_params SET param_value = 1e200",
         """UPDATE trial_params SET param_value = 0, distribution_json = '{"name": """
         """"CategoricalDistribution", "attributes": {"choices": ["x"]}}'""",
         "UPDATE study_user_attributes SET value_json = '1.5' WHERE key = 'boirl:initial'",

@@ -48,12 +48,9 @@ EVIDENCE_VERSION = "evidence"
 def theta_of(trial: FrozenTrial, box: Box) -> FloatArray:
     """The theta of a trial, `d`."""
     try:
-        theta = np.array([float(trial.params[name]) for name in box.names])
-    except (TypeError, ValueError, KeyError) as error:
+        return box.check_one([float(trial.params[name]) for name in box.names])
+    except (TypeError, ValueError, KeyError, InvalidInputError) as error:
         raise damaged(trial, " ".join(str(error).split())) from error
-    if not np.isfinite(theta).all():
-        raise damaged(trial, f"its theta is {theta.tolist()}")
-    return theta
 
 
 def is_finished(trial: FrozenTrial, box: Box) -> bool:
