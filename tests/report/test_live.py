@@ -49,6 +49,7 @@ def test_it_is_served_to_this_machine_alone(source):
         assert "being made" in text
         assert ask(report, "/", Host="evil.example")[0] == 403
         assert ask(report, "/etc/passwd")[0] == 404
+        assert ask(report, "/favicon.ico")[0] == 200, "else browsers complain"
 
 
 def test_it_is_made_again_when_there_is_more_to_see(source):

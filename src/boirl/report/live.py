@@ -16,8 +16,7 @@ HOST = "127.0.0.1"
 """Nobody on the network sees it."""
 
 WAITING = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="refresh" content="2"><link rel="icon" href="data:,"><title>boirl report</title>
-</head>
+<meta http-equiv="refresh" content="2"><title>boirl report</title></head>
 <body style="font-family: system-ui, sans-serif; margin: 3rem"><h1>boirl report</h1>
 <p>The report is being made; this page shows it as soon as it is there.</p></body></html>"""
 
@@ -88,6 +87,8 @@ class LiveReport:
         """Content and type of what there is."""
         if path == "/":
             return self._page, "text/html; charset=utf-8"
+        if path == "/favicon.ico":  # browsers ask for one, and complain where there is none
+            return "", "image/x-icon"
         if path == "/state":
             state = {"version": self._number, "message": self._message}
             return json.dumps(state), "application/json"
