@@ -9,6 +9,7 @@ import boirl
 from boirl.constraints import Constraints, Reach, reaches
 from boirl.decisions.acting import _broken, decide
 from boirl.decisions.ensemble import solved_ensemble
+from boirl.decisions.facts import decision_facts
 from boirl.decisions.returns import DrawnPolicy
 from boirl.errors import InvalidInputError
 
@@ -82,6 +83,7 @@ def test_constraints_that_the_policy_itself_breaks_are_named():
     decision = held.policy(risk="worst", policies=0)
     assert Reach([7]).measure(problem, decision.policy).value > 0.75
     assert len(decision.broken) == 1
+    assert decision_facts(decision)["broken"] == list(decision.broken)
     assert "! the policy itself breaks reaching state 7: " in str(decision)
     assert free.policy(risk="worst", policies=0).broken == ()
     (one, other) = (problem.policy(theta) for theta in held.thetas[:2])

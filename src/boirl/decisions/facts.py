@@ -18,6 +18,7 @@ SHOWN = {
         "single_mean_regret",
         "single_worst_regret",
         "groups",
+        "broken",
     ),
     "GroupRegret": ("theta", "weight", "regret", "worst", "single", "single_worst"),
     "Transfer": ("effects", "spread", "spread_before", "behaviours"),
